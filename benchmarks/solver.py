@@ -36,7 +36,7 @@ from scipy.sparse import csr_array, csr_matrix
 from solvent.exact import solve
 from solvent.exact.decomposition import solve_values
 from solvent.games import FightingFantasy
-from solvent.games.fighting_fantasy.rules import Combat, decided_round, luck_succeeds
+from solvent.games.fighting_fantasy.rules import Combat, luck_succeeds
 from solvent.model import TabularGame, compile_game
 
 DIFFERENCES = range(-10, 11)
@@ -94,7 +94,7 @@ def make_box(name: str, hero: int, opponent: int, luck: int) -> Box:
             at = state.difference - DIFFERENCES[0], state.hero - 1, state.opponent - 1, state.luck
             place[*at, int(state.round == "lost")] = i
     chance = np.array(
-        [[float(decided_round(d).get(r, 0)) for r in ("won", "lost")] for d in DIFFERENCES]
+        [[float(game.next_round(d).get(r, 0)) for r in ("won", "lost")] for d in DIFFERENCES]
     )
     return Box(name, (hero, opponent, luck), table, place, chance)
 

@@ -36,7 +36,6 @@ from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
     Combat,
-    decided_round,
     luck_succeeds,
     round_probabilities,
 )
@@ -143,7 +142,7 @@ def _solved_box(damage: str, exact: bool) -> Box:
     at = row + 10, hero - 1, opponent - 1, luck
     after = np.array([state.round == "lost" for state in states]).astype(np.int64)
     chances = np.array(
-        [[float(decided_round(d).get(r, 0)) for r in ("won", "lost")] for d in range(-10, 11)]
+        [[float(game.next_round(d).get(r, 0)) for r in ("won", "lost")] for d in range(-10, 11)]
     )
     tests[*at, after] = tested[live]
     np.add.at(value, at, chances[row + 10, after] * values[live])

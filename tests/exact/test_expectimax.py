@@ -23,7 +23,7 @@ from tree_checks import (
 from solvent.exact import CycleError, solve_tree
 from solvent.exact.expectimax import Reached
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.games.fighting_fantasy.rules import Combat, decided_round
+from solvent.games.fighting_fantasy.rules import Combat
 from solvent.model.context import with_modifier
 
 HALF = Fraction(1, 2)
@@ -128,12 +128,12 @@ COMBATS = {
 def test_combats_have_the_exact_values_of_another_program() -> None:
     tree = solve_as_tree(COMBAT)
     assert tree.value == COMBATS[5, 6, 4]
-    win, lose = decided_round(-1)["won"], decided_round(-1)["lost"]
+    chance = COMBAT.next_round(-1)
     for statistics in list(COMBATS)[1:]:
         won, lost = (
             tree.value_of(Reached(Combat(-1, *statistics, result))) for result in ("won", "lost")
         )
-        assert win * won + lose * lost == COMBATS[statistics]
+        assert chance["won"] * won + chance["lost"] * lost == COMBATS[statistics]
 
 
 def test_pig_is_refused_and_a_loop_of_it_named() -> None:

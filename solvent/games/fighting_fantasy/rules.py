@@ -8,24 +8,24 @@ Hero and opponent each roll two dice and add their SKILL. The higher sum wins th
 loser's STAMINA falls by 2; equal sums change nothing. After a round is won or lost, and before
 its damage counts, the hero may test LUCK: two dice are rolled, the test succeeds if they show at
 most the current LUCK, and LUCK falls by 1 either way. A successful test makes a won round deal 4
-(unsuccessful: 1) and a lost round cost 1 (unsuccessful: 3). Who falls to 0 STAMINA has lost.
+(unsuccessful: 1) and a lost round cost 1 (unsuccessful: 3). A fighter with 0 STAMINA has lost.
 
 **State.** ``(difference, hero, opponent, luck, round)``: the hero's SKILL minus the opponent's,
 both STAMINAs, LUCK, and whether the round just fought was ``"won"`` or ``"lost"`` (``"over"``
 once the combat has ended). The decision is taken there.
 
-**Other systems.** Johnston's analysis asks for nothing but the probabilities (p_w, p_d, p_l) with
-which a round is won, drawn and lost. They can be given instead of the SKILLs, any three rationals
-that sum to 1, of which p_d is below 1. The difference of a state is then 0. A p_w or p_l of 0 is
-allowed: no round is won, or none lost, and the states of such rounds do not exist.
+**Other systems.** Johnston's analysis needs only the probabilities (p_w, p_d, p_l) that a round
+is won, drawn and lost. They can be given instead of the SKILLs: any three rationals that sum to 1,
+with p_d below 1. The difference of a state is then 0. If p_w or p_l is 0, the game has no states
+whose round was won, or none whose round was lost.
 
 **Constant LUCK.** Section 2.2 simplifies the game to tests that use up no LUCK, so that all of them
 succeed with the same probability; equation 13 is about it.
 
 **Score.** A victory counts 1. Section 3 proposes to keep some resource for what comes after, either
 by counting a victory only with more STAMINA and LUCK left than s* and l*, or "by expanding the
-definition of the score": every point of STAMINA and of LUCK that is left at a victory that counts
-can add a weight of its own. Both change the reward of an end and nothing else.
+definition of the score": each point of STAMINA or LUCK left after a victory that counts can add a
+weight to it. Both change only the reward at the end.
 
 **Errata.** Draws change nothing, so they are conditioned out: the next round that is not drawn is
 won with probability p_w / (1 - p_d). Equations 17-20 of the paper print p_w and p_l without the
@@ -75,6 +75,9 @@ from solvent.model.scene import Gauge, Prose, Scene
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
 
+ROUNDS: Mapping[str, int] = {"won": 1, "lost": -1, "over": 0}
+"""What the latest round was, and how it is observed."""
+
 Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """Probabilities (p_w, p_d, p_l) that a round is won, drawn and lost."""
 
@@ -85,7 +88,7 @@ LARGEST_WEIGHT = 100
 """The largest weight of a point of STAMINA or LUCK that is left at a victory."""
 
 EXTENSIONS = ("round_probabilities", "stamina_weight", "luck_weight", "luck_cost")
-"""Parameters that are listed only if they are given."""
+"""Parameters that a game's description lists only if they differ from the default."""
 
 SOURCES = (
     "Johnston 2022, doi 10.1016/j.ejor.2022.01.039, Algorithm 1 and equations 1-20",
@@ -138,13 +141,13 @@ class Damage:
     lost_unlucky: int = 3
 
     def __post_init__(self) -> None:
-        """Check that no damage heals or lets a combat go on for ever."""
+        """Check that no damage is negative, and that rounds without a test cost STAMINA."""
         for item in fields(self):
             least = 1 if item.name in ("won", "lost") else 0
             check_integer(getattr(self, item.name), f"damage.{item.name}", least, 99)
 
     def cases(self, *, won: bool, test: bool, luck: int, cost: int = 1) -> list[Case]:
-        """Return what a round can cost its loser: probability, STAMINA, and the LUCK left.
+        """Return the possible costs of a round: probability, STAMINA lost, and the LUCK left.
 
         Args:
             won: Whether the hero has won the round.
@@ -171,9 +174,8 @@ DAMAGE: Mapping[str, Damage] = {
 class FightingFantasy(Rules):
     """One combat, or a distribution over combats to begin with.
 
-    Wherever a :data:`~solvent.model.parameters.Spread` is taken, an integer means that value, a
-    pair ``[low, high]`` any value between with equal probability, and a mapping of values to
-    weights that distribution.
+    A :data:`~solvent.model.parameters.Spread` is an integer, a pair ``[low, high]`` for a uniform
+    distribution over that range, or a mapping of values to weights.
 
     Args:
         skill_difference: Hero's SKILL minus the opponent's, within -20..20.
@@ -185,18 +187,17 @@ class FightingFantasy(Rules):
         stamina_above: A victory counts only with more STAMINA than this left (s* in section 3).
         luck_above: A victory counts only with more LUCK than this left (l* in section 3).
         round_probabilities: Instead of a difference, (p_w, p_d, p_l): the probabilities that a
-            round is won, drawn and lost. Three rationals within 0..1 that sum to 1, p_d below 1; a
-            float means the decimal that it prints, a text such as ``"1/3"`` the rational it spells.
-        stamina_weight: Added to the score for each point of STAMINA that is left at a victory that
-            counts; a rational within 0..100, likewise.
-        luck_weight: Added to the score for each point of LUCK that is left at such a victory; a
-            rational within 0..100, likewise.
+            round is won, drawn and lost. Three rationals within 0..1 that sum to 1, p_d below 1: a
+            float means the decimal that it prints, and a text such as ``"1/3"`` is a fraction.
+        stamina_weight: Score of each point of STAMINA left after a victory that counts; a rational
+            within 0..100, written in the same ways.
+        luck_weight: Score of each point of LUCK left after such a victory; the same.
         luck_cost: LUCK that a test uses up, 1 or 0. Where it is 0, tested rounds must cost STAMINA
             too, or a combat could go on for ever.
 
     Raises:
-        ValueError: If a parameter is not of its kind or out of its range, or `skill_difference` is
-            given beside `round_probabilities`.
+        ValueError: If a parameter has the wrong type or is out of range, or both
+            `skill_difference` and `round_probabilities` are given.
     """
 
     skill_difference: Spread = 0
@@ -212,7 +213,7 @@ class FightingFantasy(Rules):
     luck_cost: int = 1
 
     def __post_init__(self) -> None:
-        """Check every parameter, so that errors are raised here and not further inside."""
+        """Check every parameter."""
         _ = self._starts, self.damages, self._rounds, self._weights
         check_integer(self.stamina_above, "stamina_above", 0, 98)
         check_integer(self.luck_above, "luck_above", -1, 98)
@@ -248,7 +249,7 @@ class FightingFantasy(Rules):
 
     def next_round(self, difference: int) -> Mapping[str, Fraction]:
         """Return the distribution of the next decided round, without impossible results."""
-        return decided_round(difference) if self._rounds is None else decided(self._rounds)
+        return decided(self._rounds or round_probabilities(difference))
 
     @cached_property
     def _weights(self) -> tuple[Fraction, Fraction]:
@@ -337,9 +338,9 @@ class FightingFantasy(Rules):
         return {"luck": self._luck_held}
 
     def _luck_held(self, state: Combat, joint_action: JointAction, outcome: Outcome) -> bool | None:
-        """Return whether a test of LUCK succeeded, from its damage; None if there was none.
+        """Return whether a test of LUCK succeeded, judged by its damage; None without a test.
 
-        Where both results are fatal they are one outcome, and a test of it cannot fail.
+        If the loser of the round falls either way, both results are one outcome: a success.
         """
         if joint_action[0] != TEST:
             return None
@@ -363,8 +364,8 @@ class FightingFantasy(Rules):
         return state.round == "over"
 
     def observe(self, state: Combat, player: int) -> NDArray[np.float32]:
-        """Return difference / 20, STAMINAs and LUCK over maxima, and 1 won, -1 lost, 0 over."""
-        return self._observed(*state[:4], {"won": 1, "lost": -1, "over": 0}[state.round])
+        """Return difference / 20; STAMINAs and LUCK over their maxima; 1 won, -1 lost, 0 over."""
+        return self._observed(*state[:4], ROUNDS[state.round])
 
     def _observed(self, *numbers: Any) -> NDArray[np.float32]:
         """Return the observations of one state or, given arrays, of several."""
@@ -418,7 +419,7 @@ class FightingFantasy(Rules):
         lucky_points = damage.won_lucky if won else damage.lost_lucky
         unlucky_points = damage.won_unlucky if won else damage.lost_unlucky
         before, left = (state.opponent, after.opponent) if won else (state.hero, after.hero)
-        # Of all dice those are told that lead there; the weaker side may fall by either result.
+        # Rolls are drawn until one explains the damage; if both results are fatal, any does.
         while True:
             first, second = dice.randint(1, 6), dice.randint(1, 6)
             lucky = first + second <= state.luck
@@ -479,22 +480,22 @@ def ff_combat(
         ValueError: If a parameter is out of its range, a named opponent is given statistics, or
             SKILLs are given beside the probabilities of a round.
     """
-    known = {"opponent_skill": opponent_skill, "skill_difference": skill_difference}
+    skills = {"opponent_skill": opponent_skill, "skill_difference": skill_difference}
     if round_probabilities is not None:
         given = f"and round_probabilities {shown(round_probabilities)}; give one of them"
-        _give_one({"opponent": opponent, "skill": skill, **known}, given)
+        _refuse({"opponent": opponent, "skill": skill, **skills}, given)
     skill = 12 if skill is None else check_integer(skill, "skill", 0, 20)
     if opponent is not None:
         named = OPPONENTS[check_choice(opponent, "opponent", OPPONENTS)]
         own = f"and opponent {opponent!r} brings its own"
-        _give_one({**known, "opponent_stamina": opponent_stamina}, own)
+        _refuse({**skills, "opponent_stamina": opponent_stamina}, own)
         opponent_skill, opponent_stamina = named
     if skill_difference is None:
         other = skill if opponent_skill is None else opponent_skill
         skill_difference = skill - check_integer(other, "opponent_skill", 0, 20)
     else:
         given = f"and skill_difference {shown(skill_difference)}; give one of them"
-        _give_one({"opponent_skill": opponent_skill}, given)
+        _refuse({"opponent_skill": opponent_skill}, given)
     return FightingFantasy(
         skill_difference=skill_difference,
         stamina=stamina,
@@ -510,17 +511,17 @@ def ff_combat(
     )
 
 
-def _give_one(others: Mapping[str, Any], given: str) -> None:
-    """Refuse parameters that are given besides one that excludes them."""
-    for name, value in others.items():
+def _refuse(excluded: Mapping[str, Any], reason: str) -> None:
+    """Refuse parameters that are given together with one that excludes them."""
+    for name, value in excluded.items():
         if value is not None:
-            raise ValueError(f"{name} is {shown(value)} {given}")
+            raise ValueError(f"{name} is {shown(value)} {reason}")
 
 
 def _attacks_story(after: Combat, dice: random.Random) -> list[str]:
-    """The attacks that led to the round of a state, drawn ones included.
+    """Return the attacks that led to the round of a state: draws, then the round itself.
 
-    The number of drawn rounds is independent of the result of the round after them.
+    The number of draws is independent of the result, so the result alone is redrawn until it fits.
     """
     told = []
     decided = False
@@ -558,7 +559,7 @@ def round_probabilities(difference: int) -> Rounds:
 
 
 def check_rounds(value: Any) -> Rounds:
-    """The probabilities of a round that a user gives, as rationals.
+    """Return a user's probabilities of a round as rationals.
 
     Args:
         value: Three numbers, as :class:`FightingFantasy` takes them.
@@ -590,11 +591,6 @@ def decided(rounds: Rounds) -> dict[str, Fraction]:
     return {name: probability for name, probability in results.items() if probability > 0}
 
 
-def decided_round(difference: int) -> dict[str, Fraction]:
-    """Return the distribution of the next decided round, without impossible results."""
-    return decided(round_probabilities(difference))
-
-
 def rules_of(info: GameInfo) -> FightingFantasy:
     """Return the rules of a combat, given only its `info`."""
     names = {item.name for item in fields(FightingFantasy)}
@@ -615,7 +611,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     """
     differences = np.array(sorted(game._starts[0]))
     top_hero, top_opponent, top_luck = game._maxima
-    rounds = ("won", "lost", "over")
+    rounds = tuple(ROUNDS)
     shape = (len(differences), top_hero + 1, top_opponent + 1, top_luck + 1, len(rounds))
     grid = np.indices(shape).reshape(len(shape), -1)
     _, hero, opponent, _, phase = grid
@@ -632,18 +628,17 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     mask[index[live]] = legal
     next_state = index[target[branch]]
     difference, hero, opponent, luck, phase = grid[:, states]
-    counts = (opponent == 0) & (hero > game.stamina_above) & (luck > game.luck_above)
-    scores = np.array(
-        [[float(game._score(h, x)) for x in range(top_luck + 1)] for h in range(top_hero + 1)]
-    )
-    payoff = np.where((phase == 2) & counts, scores[hero, luck], 0.0)
+    victories = [
+        [Combat(0, h, 0, x, "over") for x in range(top_luck + 1)] for h in range(top_hero + 1)
+    ]
+    scores = np.array([[float(game.score_of(victory)) for victory in row] for row in victories])
+    payoff = np.where(opponent == 0, scores[hero, luck], 0.0)
     initial = np.zeros(len(states))
     begun = game.initial()
-    names = {name: r for r, name in enumerate(rounds)}
-    starts = np.array([(*o.state[:4], names[o.state.round]) for o in begun]).T
+    starts = np.array([(*o.state[:4], rounds.index(o.state.round)) for o in begun]).T
     starts[0] = np.searchsorted(differences, starts[0])
     initial[index[np.ravel_multi_index(starts, shape)]] = [float(o.probability) for o in begun]
-    seen = differences[difference], hero, opponent, luck, np.array([1, -1, 0])[phase]
+    seen = differences[difference], hero, opponent, luck, np.array([*ROUNDS.values()])[phase]
     return reachable(
         TabularGame(
             info=game.info,
@@ -668,22 +663,22 @@ def _outcomes(
 ) -> tuple[Ints, Floats]:
     """Return the outcomes of both actions in some cells of the grid.
 
-    Outcomes have few distinct probabilities, so each of these is computed once, as a rational.
+    Each of the few distinct probabilities is computed once, as a rational.
 
     Args:
         game: The combat.
         differences: [D] the SKILL differences.
-        cells: [5, n] cells in which a decision is taken.
+        cells: [5, n] cells with a decision.
         shape: Shape of the grid.
 
     Returns:
-        The cell that each outcome leads to and its probability, 0 for none: [n, 2, 4] both, of
-        which keeping the damage has two outcomes at most, and a test four.
+        target: [n, 2, 4] the cell of each outcome, by cell and action. Keeping the damage has at
+            most two outcomes, a test four.
+        probability: [n, 2, 4] its probability, 0 for an outcome that does not exist.
     """
     d, hero, opponent, luck, phase = cells
     damage, won = game.damages, phase == 0
-    # [D, 3, 37] probability that a test goes n of 36 ways and that the next round is won, is lost,
-    # or is not fought.
+    # [D, 3, 37] n / 36 times the probability of the next round: won, lost, or 1 if there is none.
     chance = np.array(
         [
             [

@@ -34,7 +34,7 @@ from typing import NamedTuple, TypeAlias
 from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,
-    decided_round,
+    decided,
     round_probabilities,
 )
 from solvent.games.gamebook.book import Book, Fight
@@ -225,7 +225,7 @@ class Combat:
         enemy, left, rounds, *numbers = local
         constants = tuple(numbers)
         if len(self._spent) > 1:
-            odds = decided_round(self._difference(enemy, rounds, constants))
+            odds = decided(round_probabilities(self._difference(enemy, rounds, constants)))
             return {FightState(step, local, values): p for step, p in odds.items()}
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
         # A loss with which the hero has fallen, equal for heroes of similar health.

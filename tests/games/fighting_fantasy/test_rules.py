@@ -27,7 +27,7 @@ from solvent.games.fighting_fantasy.rules import (
     Combat,
     Damage,
     FightingFantasy,
-    decided_round,
+    decided,
     ff_combat,
     luck_succeeds,
     round_probabilities,
@@ -136,7 +136,7 @@ def test_a_test_succeeds_if_two_dice_show_at_most_the_luck_left() -> None:
 def test_draws_change_nothing() -> None:
     for difference in range(-9, 10):
         won, drawn, lost = round_probabilities(difference)
-        assert decided_round(difference) == {
+        assert decided((won, drawn, lost)) == {
             "won": won / (1 - drawn),
             "lost": lost / (1 - drawn),
         }
