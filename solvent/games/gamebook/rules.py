@@ -280,7 +280,7 @@ class Gamebook(Words):
         """
         section, block, step, ending = at
         endings = ["", *self.book.endings]
-        where = self._place_number[section, block], STEPS.index(step), endings.index(ending)
+        where = self.place_number[section, block], STEPS.index(step), endings.index(ending)
         fields, known = values.shape[1], local.shape[1]
         seen = np.zeros((len(values), len(self._scale)))
         seen[:, :3], seen[:, 3 : 3 + fields] = where, values
@@ -288,7 +288,7 @@ class Gamebook(Words):
         return (seen / self._scale).astype(np.float32)
 
     @cached_property
-    def _place_number(self) -> Mapping[Place, int]:
+    def place_number(self) -> Mapping[Place, int]:
         """The blocks in the order of play, those before the first section included."""
         places = [(0, picked) for picked in range(max(self.book.disciplines.pick, 1))]
         for number in self.liveness.sections:
@@ -298,7 +298,7 @@ class Gamebook(Words):
     @cached_property
     def _scale(self) -> NDArray[np.int64]:
         """The largest size of each number of an observation: of place, fields, local numbers."""
-        places = max(len(self._place_number) - 1, 1), len(STEPS) - 1, len(self.book.endings)
+        places = max(len(self.place_number) - 1, 1), len(STEPS) - 1, len(self.book.endings)
         fields = (max(abs(low), abs(high), 1) for low, high in self.book.ranges.values())
         reached = (n for number in self.liveness.sections for n in self.book.in_section(number))
         at = ((*n.place, "escape" if n.block.fight else "", "") for n in reached)

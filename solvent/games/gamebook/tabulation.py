@@ -1,12 +1,13 @@
-"""A whole book as arrays, section by section.
+"""Compiles a whole book to arrays, block by block.
 
-Sections are taken in an order in which each comes before all that it leads to, and in a section the
-blocks in the order of the text; so when a block's turn has come, every page on which play stops
-there is known, except for those that a fight or a shop leads to, which follow in waves. The pages
-at one position are rows of an array of small numbers, and equal ones are found by sorting.
+A page is a state: a position in the book at which the player decides, and the hero's fields. Each
+section is processed before those that it leads to, and its blocks in the order of the text. So
+when a block is processed, all of its pages are known, except those that its own fight or shop leads
+to, which follow in rounds. The pages at one position are the rows of an integer array, and sorting
+finds equal ones.
 
-What follows from a page is asked of the rules, but only once for all pages that agree in the fields
-that have a say in it (:class:`~.effects.Liveness`); the other fields are copied.
+The rules compute the outcomes only once for all pages that agree in the fields that matter there
+(the *touched* ones, :class:`~.effects.Liveness`). The other fields are copied.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from solvent.model.tabular import RationalGame, TabularGame
 from solvent.model.walk import Pieces, TooManyStatesError
 
 Columns = NDArray[np.int32]
-"""[n, L + K]: the live fields of n pages at one position, then their local numbers."""
+"""[n, L + K]: L live fields and K local numbers of n pages at one position."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,55 +40,55 @@ class PageLayout:
         at: The position.
         fields: [L] indices of the live fields, ascending.
         count: Number of fields of the book.
-        ends: [L + K] smallest and largest value of each column.
+        bounds: [L + K] smallest and largest value of each column.
     """
 
     at: Position
     fields: tuple[int, ...]
     count: int
-    ends: Sequence[Range]
+    bounds: Sequence[Range]
 
     def page(self, row: Sequence[int]) -> Page:
         """The page of a row of columns."""
         values: list[int | None] = [None] * self.count
-        for place, value in zip(self.fields, row, strict=False):
-            values[place] = value
+        for field, value in zip(self.fields, row, strict=False):
+            values[field] = value
         section, block, step, ending = self.at
         return Page(section, block, step, tuple(values), tuple(row[len(self.fields) :]), ending)
 
     def row(self, page: Page) -> list[int]:
         """The columns of a page; 0 for a field that is not known."""
-        return [page.values[place] or 0 for place in self.fields] + list(page.local)
+        return [page.values[field] or 0 for field in self.fields] + list(page.local)
 
     def keys(self, columns: Columns, which: Sequence[int] | None = None) -> Ints:
-        """Return keys of rows, a few integers [n, W], that are equal only for equal rows.
+        """Pack each row into a few integers [n, W]. Different rows have different keys.
 
         Args:
             columns: Columns of pages.
-            which: The columns that count; all if left out.
+            which: The columns to compare; all by default.
         """
         words = [np.zeros(len(columns), np.int64)]
-        room = 2**62
+        capacity = 2**62
         for column in range(columns.shape[1]) if which is None else which:
-            low, high = self.ends[column]
+            low, high = self.bounds[column]
             size = high - low + 1
-            if size > room:
+            if size > capacity:
                 words.append(np.zeros(len(columns), np.int64))
-                room = 2**62
+                capacity = 2**62
             words[-1] *= size
             words[-1] += columns[:, column] - low
-            room //= size
+            capacity //= size
         return np.stack(words, axis=1)
 
 
 def grouped(keys: Ints) -> tuple[Ints, Ints]:
-    """Group equal rows of keys, in the order in which they first appear.
+    """Number the groups of equal keys by first appearance.
 
     Args:
         keys: [n, W].
 
     Returns:
-        first: [G] the rows at which groups first appear, ascending.
+        first: [G] the first row of each group, ascending.
         label: [n] the group of each row.
     """
     rows = keys if keys.shape[1] > 1 else keys[:, 0]
@@ -104,7 +105,7 @@ class Pages(Sequence[Page]):
 
     Attributes:
         start: [B+1] state i is in batch b if ``start[b] <= i < start[b + 1]``.
-        batches: [B] pages at one position each, as columns.
+        batches: [B] pages as columns; all pages of a batch are at one position.
     """
 
     start: list[int]
@@ -120,22 +121,22 @@ class Pages(Sequence[Page]):
             return tuple(self[i] for i in range(*index.indices(len(self))))
         if not -len(self) <= index < len(self):
             raise IndexError(f"there is no state {index}; there are {len(self)}")
-        place = int(index) % len(self)
-        batch = bisect_right(self.start, place) - 1
+        state = int(index) % len(self)
+        batch = bisect_right(self.start, state) - 1
         layout, columns = self.batches[batch]
-        return layout.page(columns[place - self.start[batch]].tolist())
+        return layout.page(columns[state - self.start[batch]].tolist())
 
 
 Arrivals: TypeAlias = list[tuple[Columns, Ints]]
-"""Pages at one position, and the outcomes that reach them."""
+"""Pages at one position, each with the number of the outcome that reaches it."""
 
 
 class Tabulation:
-    """The arrays of a book.
+    """The compilation of a book.
 
     Args:
         game: The book, a :class:`~solvent.games.gamebook.rules.Gamebook`.
-        max_states: Refuse larger books instead of filling the memory.
+        max_states: Largest number of states; larger books are refused.
     """
 
     def __init__(self, game: Any, max_states: int) -> None:
@@ -160,11 +161,8 @@ class Tabulation:
         game = self._game
         start = game.initial()
         layout = self._layout((0, 0, "", ""))
-        self._go_on(layout, np.array([layout.row(outcome.state) for outcome in start], np.int32))
-        nodes = (node for n in game.liveness.sections for node in game.book.in_section(n))
-        # A block precedes all its successors.
-        picks = [(0, picked) for picked in range(1, game.book.disciplines.pick)]
-        for place in (*picks, *(node.place for node in nodes)):
+        self._expand(layout, np.array([layout.row(outcome.state) for outcome in start], np.int32))
+        for place in game.place_number:
             while arrivals := self._arrivals.pop(place, None):
                 for at, found in sorted(arrivals.items()):
                     self._arrive(self._layout(at), found)
@@ -175,44 +173,43 @@ class Tabulation:
         if at not in self._layouts:
             book, live = self._game.book, self._game.liveness.live(at)
             fields = tuple(i for i, name in enumerate(book.fields) if name in live)
-            ends = [*(book.ranges[name] for name in book.fields if name in live)]
-            ends += self._game.local_bounds(at)
-            self._layouts[at] = PageLayout(at, fields, len(book.fields), ends)
+            ranges = (book.ranges[name] for name in book.fields if name in live)
+            bounds = (*ranges, *self._game.local_bounds(at))
+            self._layouts[at] = PageLayout(at, fields, len(book.fields), bounds)
         return self._layouts[at]
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
-        """Number the new pages, set the targets of the outcomes, and continue from there."""
+        """Number the new pages, set the targets of the outcomes, and expand the new pages."""
         columns, outcomes = (np.concatenate(parts) for parts in zip(*arrivals, strict=True))
         keys = layout.keys(columns)
         old_keys, old_index = self._seen.get(layout.at, (keys[:0], np.zeros(0, np.int64)))
         first, label = grouped(np.concatenate((old_keys, keys)))
-        # The old ones are all different and come first, so they are the first groups.
+        # Old keys are all different and come first, so they are the first groups.
         new = first[len(old_keys) :] - len(old_keys)
         begin = self._start[-1]
         index = np.concatenate((old_index, begin + np.arange(len(new))))
         self._seen[layout.at] = (np.concatenate((old_keys, keys[new])), index)
         self._pieces.add(outcome=outcomes, target=index[label[len(old_keys) :]])
         if len(new):
-            self._go_on(layout, columns[new])
+            self._expand(layout, columns[new])
 
-    def _go_on(self, layout: PageLayout, columns: Columns) -> None:
+    def _expand(self, layout: PageLayout, columns: Columns) -> None:
         """Add new pages, and compute their outcomes."""
         self._start.append(self._start[-1] + len(columns))
         self._batches.append((layout, columns))
         if self._start[-1] > self._max_states:
             what = f"{self._game.book.title!r} has more than {self._max_states} states"
-            cure = "narrow the ranges of variables or let them matter less long"
+            cure = "narrow the ranges of variables, or use them for fewer sections"
             raise TooManyStatesError(f"{what}, reached in section {layout.at[0]}; {cure}")
         if layout.at[3]:
             self._pieces.add(legal=np.zeros((len(columns), self._width), bool))
             return
-        names = self._game.liveness.touched(layout.at)
-        position = {self._game.book.position[name] for name in names}
-        touched = [i for i, place in enumerate(layout.fields) if place in position]
+        position = self._game.book.position
+        fields = {position[name] for name in self._game.liveness.touched(layout.at)}
+        touched = [i for i, field in enumerate(layout.fields) if field in fields]
         local = range(len(layout.fields), columns.shape[1])
         first, label = grouped(layout.keys(columns, [*touched, *local]))
-        known = {layout.fields[i] for i in touched}
-        legal, start, entries, targets = self._project(layout, columns[first], known)
+        legal, start, entries, targets = self._project(layout, columns[first], fields)
 
         length = np.diff(start)[label]
         entry = concatenated_ranges(start[label], length)
@@ -229,33 +226,38 @@ class Tabulation:
         numbers = self._outcomes + np.arange(len(entry))
         self._outcomes += len(entry)
 
-        carried = {place: i for i, place in enumerate(layout.fields) if i not in touched}
+        copied = {field: i for i, field in enumerate(layout.fields) if i not in touched}
         for number, (target, pages) in enumerate(targets):
-            led = np.flatnonzero(target_of == number)
-            arriving = pages[entry[led]]
-            for column, place in enumerate(target.fields):
-                if place in carried:
-                    arriving[:, column] = columns[source[led], carried[place]]
+            reaching = np.flatnonzero(target_of == number)
+            arriving = pages[entry[reaching]]
+            for column, field in enumerate(target.fields):
+                if field in copied:
+                    arriving[:, column] = columns[source[reaching], copied[field]]
             there = self._arrivals.setdefault(target.at[:2], {})
-            there.setdefault(target.at, []).append((arriving, numbers[led]))
+            there.setdefault(target.at, []).append((arriving, numbers[reaching]))
 
     def _project(
         self, layout: PageLayout, columns: Columns, touched: set[int]
     ) -> tuple[NDArray[np.bool_], Ints, Ints, list[tuple[PageLayout, Columns]]]:
-        """Compute the outcomes of pages by the rules, independently of the untouched fields.
+        """Compute the outcomes of pages by the rules, with the untouched fields unknown.
+
+        Args:
+            layout: Layout of the pages.
+            columns: [U, L + K] the pages.
+            touched: Indices of the touched fields.
 
         Returns:
-            legal: [U, A] by page and action.
-            start: [U+1] the entries of page u are ``start[u] : start[u + 1]``.
-            entries: [4, E] for each entry: its index among the legal actions of its page, the
-                indices of its probability and its reward among all numbers, and its target.
-            targets: The positions that are reached, with the columns of the pages there by entry.
+            legal: [U, A] whether an action is legal.
+            start: [U+1] page u has the entries, its outcomes, ``start[u] : start[u + 1]``.
+            entries: [4, E] rank of the entry's action among the legal ones, index of its
+                probability and of its reward in `_numbers`, and index of its target position.
+            targets: Layout of each position that is reached, and columns by entry.
         """
         legal = np.zeros((len(columns), self._width), bool)
         start = [0]
         entries: list[tuple[int, int, int]] = []
-        led: dict[Position, dict[int, list[int]]] = {}
-        known = self._numbers
+        reached: dict[Position, dict[int, list[int]]] = {}
+        numbers = self._numbers
         for u, row in enumerate(columns.tolist()):
             page = layout.page(row)
             values = tuple(v if i in touched else None for i, v in enumerate(page.values))
@@ -264,24 +266,23 @@ class Tabulation:
                 legal[u, action] = True
                 for outcome in self._game.transition(page, (action,)):
                     if not float(outcome.probability):
-                        what = "something has a probability that is not 0 but below 10^-323"
-                        cure = "which floats cannot hold; let it be likelier"
-                        raise ValueError(f"section {page.section}: {what}, {cure}")
+                        what = "a probability is below 10^-323, too small for a float"
+                        raise ValueError(f"section {page.section}: {what}; make it larger")
                     at = outcome.state.at
-                    led.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
+                    reached.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
                     two = (outcome.probability, Fraction(outcome.reward))
-                    p, reward = (known.setdefault(n, len(known)) for n in two)
+                    p, reward = (numbers.setdefault(n, len(numbers)) for n in two)
                     entries.append((rank, p, reward))
             start.append(len(entries))
         targets = []
         target_of = np.zeros(len(entries), np.int64)
-        for number, (at, rows) in enumerate(led.items()):
-            pages = np.zeros((len(entries), len(self._layout(at).ends)), np.int32)
+        for number, (at, rows) in enumerate(reached.items()):
+            pages = np.zeros((len(entries), len(self._layout(at).bounds)), np.int32)
             pages[list(rows)] = list(rows.values())
             target_of[list(rows)] = number
             targets.append((self._layout(at), pages))
-        numbers = np.vstack((np.array(entries, np.int64).reshape(-1, 3).T, target_of))
-        return legal, np.array(start), numbers, targets
+        columns_of = np.array(entries, np.int64).reshape(-1, 3).T
+        return legal, np.array(start), np.vstack((columns_of, target_of)), targets
 
     def _assembled(self, begins: dict[int, Fraction]) -> RationalGame:
         states, joined = Pages(self._start, self._batches), self._pieces.joined
