@@ -1,32 +1,32 @@
-"""Policies for Greed that a player could follow, and the player of a published game.
+"""Policies for Greed that a person could follow, and the moves of a published game.
 
 ``stand-at-80``, ``stand-at-90``
-    Stand once the score is that many hundredths of the limit; before that, roll so many dice that
-    the expected score comes as near to it as possible. In the last turn stand unless behind, else
-    aim at the middle of the scores that win.
+    Stand at 80% (90%) of the limit or more. Below that, roll the number of dice whose expected
+    score comes nearest to it. In the last turn, aim at the middle of the winning scores when
+    behind, and stand otherwise.
 ``largest-safe-roll``
-    As many dice as cannot go bust, none if one could. In the last turn stand when ahead.
+    As many dice as cannot go bust, possibly none. In the last turn stand when ahead.
 ``one-step-lookahead``
-    The roll that is best if the player stood right after it and the other then made the best of
-    the last turn, known in optimal stopping as the one-stage look-ahead rule. In the last turn
-    this is the optimum.
+    The best roll on the assumption that the player then stands and the opponent plays the last
+    turn optimally: the one-stage look-ahead rule of optimal stopping. In the last turn this is the
+    optimum.
 ``expected-score``
     The roll with the largest expected score, a bust counting as 0; the other player is ignored.
 ``one-in-twenty``
-    A rule to remember, read from the optimum. Stand, unless behind, once the points left are no
-    more than 3/5 of the sides of a die. Otherwise roll as many dice as go bust at most once in 20
-    times, and at least one. In the last turn stand when ahead. Otherwise roll so many dice that the
-    expected score comes nearest to the middle of the scores that win: at least one when behind,
-    and at most one if no more points are left than a die has sides.
+    A rule to remember, read from the optimum. Stand if not behind and within 3/5 of a die's sides
+    of the limit. Otherwise roll as many dice as go bust with probability at most 1/20, and at least
+    one. In the last turn stand when ahead. Otherwise roll the number of dice whose expected score
+    comes nearest to the middle of the winning scores: at least one when behind, and at most one
+    within a die's sides of the limit.
 ``sample-game``
-    The README of Addis's own program (github.com/pure-chance/greed) prints one game at (100, 6)
-    of two players, Alice and Blair, both of whom open with 25 dice. It says nothing about why
-    they moved as they did. The policy makes the six published moves in the six positions of that
-    game and is optimal everywhere else, so that its exploitability is what the published moves
-    cost. Two of them, 5 dice at 74 to 89 and 2 dice at 89 to 90, are optimal.
+    The README of Addis's program (github.com/pure-chance/greed) prints one game at (100, 6). Both
+    of its players, Alice and Blair, open with 25 dice; it does not say why they moved as they did.
+    The policy makes the six published moves in the six positions of that game and is optimal
+    everywhere else, so its exploitability is what the published moves cost. Two of them, 5 dice at
+    74 to 89 and 2 dice at 89 to 90, are optimal.
 
-A policy is made from a *plan*, [2, M+1, M+1]: the number of dice in ordinary play (0) and in the
-last turn (1), by the score of the player on turn and the other one's.
+A policy is made from a *plan*, [2, M+1, M+1]: the number of dice before (0) and in (1) the last
+turn, by the score of the player on turn and the opponent's.
 """
 
 from __future__ import annotations
@@ -53,17 +53,17 @@ SAMPLE_GAME: Mapping[tuple[int, int], int] = {
     (90, 95): 3,
     (95, 100): 2,
 }
-"""Dice rolled in the published game, lost by a bust at 100 to 104: by (own score, other's)."""
+"""Dice rolled in the published game by (own score, other's). The last roll went bust at 104."""
 
 RISK = 1 / 20
 """The largest probability of a bust that ``one-in-twenty`` accepts."""
 
 TIE = 1e-12
-"""Rolls whose ratings differ by less than this are tied; the fewest dice are taken."""
+"""Rolls whose values differ by less than this are tied; the one with the fewest dice is taken."""
 
 
 def stand_at(hundredths: int, game: Greed) -> Ints:
-    """Approach a share of the limit and stand there."""
+    """Roll towards a share of the limit and stand there."""
     own, other = _scores(game)
     target = -(-game.limit * hundredths // 100)
     ordinary = np.where(own >= target, STAND, _dice_towards(target, game))
@@ -79,32 +79,18 @@ def largest_safe_roll(game: Greed) -> Ints:
 
 
 def one_step_lookahead(game: Greed) -> Ints:
-    """Stand, or stand after one more roll."""
-    from solvent.games.greed.kernel import solve_greed, sum_chances
+    """Stand now, or after one more roll."""
+    from solvent.games.greed.kernel import solve_greed
 
     solution = solve_greed(game.limit, game.sides)
-    plan = np.zeros((2, game.limit + 1, game.limit + 1), np.int64)
-    plan[1] = solution.last_roll
-    chances = sum_chances(game.most_dice(0), game.sides, game.limit)
-    for own in range(game.limit + 1):
-        room = game.limit - own
-        rolls = chances[: game.most_dice(own) + 1, : room + 1]
-        rated = (1 - solution.last[:, own:]) @ rolls.T
-        plan[0, own] = (rated >= rated.max(axis=1, keepdims=True) - TIE).argmax(axis=1)
-    return plan
+    return np.stack((_best_rolls(1 - solution.last.T, game), solution.last_roll))
 
 
 def expected_score(game: Greed) -> Ints:
-    """Look at nothing but one's own next score."""
-    from solvent.games.greed.kernel import sum_chances
-
-    plan = np.zeros((2, game.limit + 1, game.limit + 1), np.int64)
-    chances = sum_chances(game.most_dice(0), game.sides, game.limit)
-    for own in range(game.limit + 1):
-        room = game.limit - own
-        expected = chances[: game.most_dice(own) + 1, : room + 1] @ np.arange(own, game.limit + 1)
-        plan[:, own] = (expected >= expected.max() - TIE).argmax()
-    return plan
+    """Maximize the player's own next score."""
+    own, _ = _scores(game)
+    best = _best_rolls(own, game)
+    return np.stack((best, best))
 
 
 def one_in_twenty(game: Greed) -> Ints:
@@ -115,7 +101,7 @@ def one_in_twenty(game: Greed) -> Ints:
     room = game.limit - own
     most = most_dice(room, game.sides)
     safe = sum_chances(game.most_dice(0), game.sides, game.limit).cumsum(axis=1)
-    # More dice go bust more often, so the rolls that are allowed are the first ones.
+    # More dice go bust more often, so the allowed rolls are those with the fewest dice.
     allowed = (1 - safe <= RISK + TIE).sum(axis=0) - 1
     ordinary = np.minimum(np.maximum(allowed, 1)[room], most)
     stands = (5 * room <= 3 * game.sides) & (own >= other)
@@ -149,12 +135,12 @@ PLANS: Mapping[str, Plan] = {
 
 
 def suits_greed(name: str, game: TabularGame, player: int) -> bool:
-    """Return whether a table of Greed has the limit and sides that one of :data:`PLANS` is for.
+    """Return whether one of :data:`PLANS` applies to a table of Greed.
 
     Args:
         name: Name of the plan.
         game: The table.
-        player: Either player, as a plan serves both.
+        player: Either player; a plan serves both.
     """
     return name != "sample-game" or rules_of(game) == Greed(100, 6)
 
@@ -199,8 +185,25 @@ def _scores(game: Greed) -> tuple[Ints, Ints]:
     return own, other
 
 
+def _best_rolls(value: Floats | Ints, game: Greed) -> Ints:
+    """Return the rolls with the largest expected value, [M+1, M+1]; a bust counts 0.
+
+    Args:
+        value: [M+1, M+1] value of a position after the roll, by own and other score.
+        game: The rules.
+    """
+    from solvent.games.greed.kernel import sum_chances
+
+    chances = sum_chances(game.most_dice(0), game.sides, game.limit)
+    best = np.zeros(value.shape, np.int64)
+    for own in range(game.limit + 1):
+        rated = chances[: game.most_dice(own) + 1, : game.limit - own + 1] @ value[own:]
+        best[own] = (rated >= rated.max(axis=0) - TIE).argmax(axis=0)
+    return best
+
+
 def _dice_towards(target: Floats | float, game: Greed) -> Ints:
-    """Return the useful number of dice, at least 1, with expected score nearest to a target."""
+    """Return the number of dice, from 1 to the most useful, whose expected score is nearest."""
     own, _ = _scores(game)
     wanted = np.rint(2 * (target - own) / (game.sides + 1)).astype(np.int64)
     return np.minimum(np.maximum(wanted, 1), most_dice(game.limit - own, game.sides))
