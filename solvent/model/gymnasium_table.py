@@ -1,16 +1,14 @@
 """Any Gymnasium toy-text environment as a game, read from its own transition dictionary ``P``.
 
 ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``. FrozenLake, Taxi and
-CliffWalking publish it; whatever has such a dictionary can be solved and scored like the suite's
-own games.
+CliffWalking publish it. Any environment with such a dictionary can be solved and scored like the
+suite's own games.
 
-An optimum depends on the kernel, the start distribution, the discount, the horizon and the class
-of policies. Here they are: the dictionary as given; the start as given; no discount; no time
-limit (Gymnasium's wrapper adds one, which is not part of ``P``); all policies.
+The optimum is over all policies, for the dictionary and the start distribution as given, without a
+discount or a time limit. (Gymnasium's limit is a wrapper and not part of ``P``.)
 
-``P`` only has numbers. The names of actions, and the board that the numbers of states count, are in
-Gymnasium's documentation; :data:`DOCUMENTED` has them by the environment's class, so that they hold
-under every id.
+``P`` has only numbers. Gymnasium's documentation names the actions and says how states are numbered
+on a board. :data:`DOCUMENTED` repeats this by the environment's class, so it holds under every id.
 """
 
 from __future__ import annotations
@@ -41,7 +39,7 @@ Transitions = Mapping[int, Mapping[int, Sequence[tuple[float, int, float, bool]]
 
 
 Board = Mapping[str, Sequence[Any]]
-"""The values of each coordinate. States are numbered row by row, the last coordinate fastest."""
+"""Values of each coordinate. States are numbered with the last coordinate running fastest."""
 
 
 _STANDS = ("red", "green", "yellow", "blue")
@@ -59,16 +57,18 @@ DOCUMENTED: Mapping[str, tuple[tuple[str, ...], Board]] = {
         },
     ),
 }
-"""Names of actions, in the order of their numbers, and the board whose cells a state's number
-counts, by ``module:class`` of the environment or of one of its base classes. Gymnasium documents
-them, but no attribute holds them."""
+"""Action names and board, by ``module:class`` of the environment or of a base class. Gymnasium
+documents them, but no attribute holds them."""
 
 
 START_TOLERANCE = 1e-6
-"""Tolerance for the sum of the start distribution, which may be of single precision."""
+"""Tolerance for the sum of the start distribution, which may be in single precision."""
+
+TOLERANCE = 1e-9
+"""Tolerance for the sum of the probabilities of a state and action."""
 
 RESETS = 64
-"""Number of resets after which a start is taken to be certain."""
+"""Number of resets that must all lead to one state for it to count as the only start."""
 
 
 class Cell(NamedTuple):
@@ -86,16 +86,16 @@ class GymnasiumTable(Words):
         transitions: The dictionary ``P``.
         start: Probability of each state at the start, one entry per state of ``P``.
         name: Name for tables and messages.
-        actions: The names of actions, in the order of their numbers; the numbers if left out.
-        board: The values of each coordinate, such as ``{"row": range(4), "column": range(4)}``,
-            of states that are numbered row by row; the states are numbers alone if left out.
+        actions: Names of the actions, by number; the numbers themselves if empty.
+        board: The values of each coordinate, such as ``{"row": range(4), "column": range(4)}``, if
+            states are numbered row by row; empty if they have only numbers.
         picture: The board's rows as text, a character for each state, for drawings.
 
     Raises:
         ValueError: If the probabilities of a state and action do not sum to 1 within 1e-9, or those
             of the start within 1e-6, one is negative or not a number, a reward is not finite, a
             next state is not in the dictionary, the states are not numbered 0, 1, 2 and so on, or
-            there are not as many names of actions or places on the board as the dictionary has.
+            the number of action names or of places on the board does not fit the dictionary.
     """
 
     transitions: Transitions
@@ -107,20 +107,19 @@ class GymnasiumTable(Words):
 
     @classmethod
     def from_env(cls, env: Any, name: str | None = None) -> GymnasiumTable:
-        """Read ``P`` and the start off a toy-text environment.
+        """Read ``P`` and the start from a toy-text environment.
 
-        The start is ``initial_state_distrib``, or the state to which ``reset`` always leads.
-
-        The board is read off ``shape``, or ``nrow`` and ``ncol``, where these fit; the names of
-        actions and other boards are those of :data:`DOCUMENTED`.
+        The start is ``initial_state_distrib``, or the state to which ``reset`` always leads. The
+        board comes from ``shape``, or ``nrow`` and ``ncol``, if they fit; the names of actions and
+        other boards come from :data:`DOCUMENTED`.
 
         Args:
             env: The environment.
             name: Name for tables and messages; by default the environment's id.
 
         Raises:
-            ValueError: If it has no ``P`` that can be read, or has no ``initial_state_distrib`` and
-                its resets lead to several states; or as for the class.
+            ValueError: If it has no readable ``P``, or no ``initial_state_distrib`` and its resets
+                lead to several states; or as for the class.
         """
         env = env.unwrapped
         if not hasattr(env, "P"):
@@ -155,22 +154,18 @@ class GymnasiumTable(Words):
             )
         if not self.transitions or set(self.transitions) != set(range(len(self.transitions))):
             raise ValueError(f"P has states {list(self.transitions)[:5]}...; expected 0, 1, 2, ...")
-        _check_weights(self.start, "start")
-        if abs(sum(self.start) - 1) > START_TOLERANCE:
-            raise ValueError(f"start has probabilities that sum to {sum(self.start)}")
+        _check_distribution(self.start, "start", START_TOLERANCE)
         for state, actions in self.transitions.items():
             if not actions:
                 raise ValueError(f"P[{state}] lists no action")
             for action, branches in actions.items():
-                _check_weights([branch[0] for branch in branches], f"P[{state}][{action}]")
-                total = sum(branch[0] for branch in branches)
-                if abs(total - 1) > 1e-9:
-                    raise ValueError(f"P[{state}][{action}] has probabilities that sum to {total}")
+                name = f"P[{state}][{action}]"
+                _check_distribution([branch[0] for branch in branches], name, TOLERANCE)
                 for _, target, reward, _ in branches:
                     if target not in self.transitions:
-                        raise ValueError(f"P[{state}][{action}] leads to unknown state {target}")
+                        raise ValueError(f"{name} leads to unknown state {target}")
                     if not np.isfinite(reward):
-                        raise ValueError(f"P[{state}][{action}] has the reward {reward}")
+                        raise ValueError(f"{name} has the reward {reward}")
         width, places = _width(self.transitions), prod(map(len, self.board.values()))
         if self.actions and len(self.actions) != width:
             raise ValueError(f"actions has {len(self.actions)} names for {width} actions")
@@ -190,7 +185,7 @@ class GymnasiumTable(Words):
             reward_range=(-np.inf, np.inf),
             sources=("the environment's own P",),
             observation_labels=("state", "over"),
-            # All that is ever paid is 1 at the end, as for the goal of FrozenLake.
+            # The only reward is 1 at the end, as at the goal of FrozenLake.
             unit=WINS if paid == {(1.0, True)} else "",
         )
 
@@ -216,7 +211,7 @@ class GymnasiumTable(Words):
         return (tuple(sorted(self.transitions[state.number])),)
 
     def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The listed branches, those to the same cell with the same reward merged."""
+        """The listed branches; those with the same cell and reward are merged."""
         branches = self.transitions[state.number][joint_action[0]]
         weights = rationals([branch[0] for branch in branches])
         return merged(
@@ -248,7 +243,7 @@ class GymnasiumTable(Words):
         }
 
     def draw(self, state: Cell) -> str:
-        """The map, if there is one, the state's number, and where on the board it is."""
+        """The map, if there is one, and the state's number and place on the board."""
         places = [f"{name} {value}" for name, value in self.coordinates(state).items()]
         where = f": {', '.join(places)}" if self.board else ""
         line = f"state {state.number}{where}{' (over)' if state.over else ''}"
@@ -257,7 +252,7 @@ class GymnasiumTable(Words):
         return f"{board(self.picture, state.number)}\n{line}"
 
     def scene(self, state: Cell) -> Scene:
-        """Draw the board of a map with a letter for each state, or of a map with walls."""
+        """Draw the board: with the map's letters or walls if there is a map, otherwise plain."""
         place = self.coordinates(state)
         if not {"row", "column"} <= place.keys():
             return ()
@@ -271,7 +266,7 @@ class GymnasiumTable(Words):
             )
         if sum(map(len, self.picture)) == len(self.transitions):
             return (grid(self.picture, here),)
-        # A map as Taxi's: a frame, and a bar or a colon between two squares of a row.
+        # A map like Taxi's: a frame, and a bar (wall) or a colon between two squares of a row.
         rows = [row[1:-1:2] for row in self.picture[1:-1]]
         bars = (
             ((r, c), (r, c + 1))
@@ -297,7 +292,7 @@ def _width(transitions: Transitions) -> int:
 
 
 def _reset_start(env: Any) -> Sequence[float]:
-    """The distribution of the start of an environment that always begins in one state."""
+    """Return the start distribution of an environment whose resets all lead to one state."""
     first = {str(env.reset(seed=seed)[0]) for seed in range(RESETS)}
     numbers = {str(state): state for state in env.P}
     if len(first) > 1 or not first <= set(numbers):
@@ -310,14 +305,14 @@ def _reset_start(env: Any) -> Sequence[float]:
 
 
 def maker(env_id: str) -> Callable[..., Game]:
-    """Return the function that makes the game whose transitions an environment publishes.
+    """Return a function that makes the game of an environment that publishes ``P``.
 
     Args:
         env_id: The Gymnasium id of an environment that is registered.
     """
 
     def published(**arguments: Any) -> Game:
-        with made(env_id):
+        with one_line_errors(env_id):
             env = gym.make(env_id, **arguments)
         try:
             return GymnasiumTable.from_env(env)
@@ -330,7 +325,7 @@ def maker(env_id: str) -> Callable[..., Game]:
 
 
 def constructor(env_id: str) -> tuple[Any, list[inspect.Parameter]]:
-    """Return what makes an environment, and its parameters, with the defaults of the id.
+    """Return the constructor of an environment, and its parameters with the id's defaults.
 
     Args:
         env_id: The Gymnasium id of an environment that is registered.
@@ -350,8 +345,8 @@ def constructor(env_id: str) -> tuple[Any, list[inspect.Parameter]]:
 
 
 @contextmanager
-def made(env_id: str) -> Iterator[None]:
-    """Turn whatever happens when somebody's environment is made into a ValueError of one line."""
+def one_line_errors(env_id: str) -> Iterator[None]:
+    """Turn any error while an environment is made into a ValueError of one line."""
     try:
         yield
     except Exception as error:  # Somebody else's environment may raise anything.
@@ -360,7 +355,7 @@ def made(env_id: str) -> Iterator[None]:
 
 
 def _board(env: Any, documented: Board) -> Board:
-    """The board that fits the environment's states: by its attributes, or as documented."""
+    """Return the environment's board, from its attributes or as documented; empty if none fits."""
     shape = getattr(env, "shape", (getattr(env, "nrow", 0), getattr(env, "ncol", 0)))
     is_pair = isinstance(shape, tuple) and len(shape) == 2
     if is_pair and all(isinstance(n, int) for n in shape) and prod(shape) == len(env.P):
@@ -369,13 +364,15 @@ def _board(env: Any, documented: Board) -> Board:
 
 
 def _picture(env: Any) -> tuple[str, ...]:
-    """The map of an environment that has one with a letter for each state, as FrozenLake."""
+    """Return the environment's map, as FrozenLake's and Taxi's ``desc``; empty if it has none."""
     map_ = np.asarray(getattr(env, "desc", ()))
     if map_.ndim != 2 or map_.dtype.kind != "S":
         return ()
     return tuple("".join(cell.decode("ascii", "replace") for cell in row) for row in map_)
 
 
-def _check_weights(weights: Sequence[float], name: str) -> None:
-    if any(not 0 <= w < np.inf for w in weights) or not any(w > 0 for w in weights):
-        raise ValueError(f"{name} has probabilities {list(weights)}; allowed are positive numbers")
+def _check_distribution(weights: Sequence[float], name: str, tolerance: float) -> None:
+    if any(not 0 <= w < np.inf for w in weights):
+        raise ValueError(f"{name} has probabilities {list(weights)}; allowed are numbers from 0 up")
+    if abs(sum(weights) - 1) > tolerance:
+        raise ValueError(f"{name} has probabilities that sum to {sum(weights)}")

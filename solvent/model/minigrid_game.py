@@ -37,7 +37,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.game import WINS, Game, GameInfo, JointAction, Outcome
-from solvent.model.gymnasium_table import constructor, made
+from solvent.model.gymnasium_table import constructor, one_line_errors
 from solvent.model.parameters import check_choice, check_integer, described
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import MOST_STATES, walk
@@ -127,7 +127,7 @@ class MiniGridGame:
     def _world(self) -> _World:
         env = self.source
         if env is None:
-            with made(self.env_id):
+            with one_line_errors(self.env_id):
                 env = gym.make(self.env_id, disable_env_checker=True, **dict(self.arguments))
                 env = env.unwrapped
                 env.reset(seed=self.layout)

@@ -40,8 +40,8 @@ class Undeclared(gym.Env[Any, Any]):
     ("transitions", "start", "message"),
     [
         (coin(0.5, 0.6), [1], "sum to 1.1"),
-        (coin(float("nan"), 0.5), [1], "allowed are positive numbers"),
-        (coin(1.5, -0.5), [1], "allowed are positive numbers"),
+        (coin(float("nan"), 0.5), [1], "allowed are numbers from 0 up"),
+        (coin(1.5, -0.5), [1], "allowed are numbers from 0 up"),
         (coin(0.5, 0.5), [float("nan")], "start has probabilities"),
         (coin(0.5, 0.5), [0], "start has probabilities"),
         (coin(0.5, 0.5), [1, 0], "start has 2 entries for 1 states"),
