@@ -2,7 +2,7 @@
 
 The official rules are those that come with the game (Hasbro; sections "How to play", "Scoring",
 "Yahtzee bonus" and "Joker rules"). A turn is a roll of all dice, then up to two more of any of
-them, then one box that is still open is filled, for good, with what the dice score in it.
+them. Then one open box is filled, for good, with what the dice score in it.
 
 **Upper section**, aces to sixes: the sum of the dice with that face. A bonus of 35 as soon as these
 boxes hold 63.
@@ -10,13 +10,13 @@ boxes hold 63.
 **Lower section**: three and four of a kind, and chance, score the sum of all dice; a full house 25,
 a small straight 30, a large straight 40, a Yahtzee 50; else 0.
 
-**Another Yahtzee** after the box for it has been filled: 100 more if it holds 50. Wherever it then
-has to go, it is a *joker*, on which the published solutions disagree:
+**Another Yahtzee** after the Yahtzee box has been filled: 100 more if that box holds 50. It has to
+go into another box as a *joker*. The published solutions disagree on the rule:
 
-- ``"forced"``, the official rules: the upper box of its face; if that is filled any lower box,
-  in which a full house and the straights count in full; if all these are filled an upper box.
-- ``"free"``, those of T. Verhoeff, "Optimal Solitaire Yahtzee Strategies" (1999): any box; a full
-  house and the straights count in full once the upper box of its face is filled.
+- ``"forced"``, the official rules: the upper box of its face. If that is filled, any lower box,
+  where a full house and the straights count in full. If those are all filled, an upper box.
+- ``"free"``, from T. Verhoeff, "Optimal Solitaire Yahtzee Strategies" (1999): any box. A full house
+  and the straights count in full once the upper box of its face is filled.
 - ``"none"``: any box, for what the dice score in it by themselves.
 
 The game is smaller with fewer boxes, dice, faces or rolls; then it fits in a table.
@@ -26,7 +26,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations, combinations_with_replacement
@@ -65,12 +65,10 @@ JOKERS = ("forced", "free", "none")
 """The joker rules: how a Yahtzee scores once the box for it is filled."""
 
 JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
-"""Points of a joker in boxes where its dice alone would score nothing."""
-
-YAHTZEE_POINTS = 50
+"""Points of the boxes in which a joker counts in full though its dice do not fit."""
 
 LARGEST_POINTS = 50
-"""The largest number in a box."""
+"""The largest number in a box, that of a Yahtzee."""
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "dice": (2, 5),
@@ -93,8 +91,8 @@ class Turn(NamedTuple):
         dice: Faces of the dice, in ascending order; empty before the first roll.
         rolls: Number of rolls left in this turn.
         open: The boxes that are not filled, in the order of the scorecard.
-        upper: Points in the upper section, capped at those that earn the bonus.
-        bonus: Whether another Yahtzee has a bonus, since the box for it holds 50.
+        upper: Points in the upper section, capped at the number that earns the bonus.
+        bonus: Whether another Yahtzee earns a bonus: the box for it holds 50.
     """
 
     dice: tuple[int, ...]
@@ -123,10 +121,10 @@ def points(box: str, dice: Sequence[int]) -> int:
     lower = {
         "three-of-a-kind": total * (alike[-1] >= 3),
         "four-of-a-kind": total * (alike[-1] >= 4),
-        "full-house": 25 * (alike == [2, 3]),
-        "small-straight": 30 * (in_a_row >= 4),
-        "large-straight": 40 * (in_a_row >= 5),
-        YAHTZEE: YAHTZEE_POINTS * (len(alike) == 1),
+        "full-house": JOKER_POINTS["full-house"] * (alike == [2, 3]),
+        "small-straight": JOKER_POINTS["small-straight"] * (in_a_row >= 4),
+        "large-straight": JOKER_POINTS["large-straight"] * (in_a_row >= 5),
+        YAHTZEE: LARGEST_POINTS * (len(alike) == 1),
         "chance": total,
     }
     return lower[box]
@@ -152,8 +150,8 @@ class Yahtzee(Rules):
         bonus_at: Points in the upper section that earn a bonus, within 0..63; 0 for no bonus.
         upper_bonus: Points of that bonus, within 0..100.
         yahtzee_bonus: Points of another Yahtzee, if the box for it holds 50, within 0..100.
-        joker: Rule for such a Yahtzee: ``"forced"`` to the box of its face, ``"free"`` or
-            ``"none"``, as the module says.
+        joker: Rule for a Yahtzee once the box for it is filled: ``"forced"``, ``"free"`` or
+            ``"none"`` (see the module).
     """
 
     boxes: str | Sequence[str] = ALL
@@ -176,7 +174,7 @@ class Yahtzee(Rules):
         """Return the boxes as text, in the order of the scorecard.
 
         Raises:
-            ValueError: If a box is not one of this form or is repeated, or there is none.
+            ValueError: If a box does not exist or is repeated, or there is none.
         """
         allowed = (*UPPER[: self.faces], *LOWER)
         if self.boxes == ALL:
@@ -214,16 +212,7 @@ class Yahtzee(Rules):
                 "Verhoeff 1999, Optimal Solitaire Yahtzee Strategies",
                 "Glenn 2006, An Optimal Strategy for Yahtzee, Loyola College CS-TR-0002",
             ),
-            parameters=(
-                ("boxes", self.boxes),
-                ("dice", self.dice),
-                ("faces", self.faces),
-                ("rolls", self.rolls),
-                ("bonus_at", self.bonus_at),
-                ("upper_bonus", self.upper_bonus),
-                ("yahtzee_bonus", self.yahtzee_bonus),
-                ("joker", self.joker),
-            ),
+            parameters=tuple((item.name, getattr(self, item.name)) for item in fields(self)),
             observation_labels=(
                 *(
                     f"die {die + 1} shows {face}"
@@ -287,10 +276,10 @@ class Yahtzee(Rules):
         return tuple(die for i, die in enumerate(state.dice) if action >> i & 1)
 
     def legal_actions(self, state: Turn) -> tuple[tuple[int, ...], ...]:
-        """Return the actions that keep some dice, if a roll is left, and that fill a box.
+        """Return the actions that roll dice again, if a roll is left, and those that fill a box.
 
-        Among dice with equal faces the first are kept, so that no two actions are equivalent.
-        Keeping all dice is not an action.
+        Of dice with equal faces the first are kept, so that no two actions are equivalent. Keeping
+        all dice is not an action.
         """
         if not state.dice:
             return ((KEEP_NONE,),)
@@ -308,7 +297,7 @@ class Yahtzee(Rules):
         )
 
     def is_joker(self, state: Turn) -> bool:
-        """Return whether the dice are a Yahtzee, and the box for it is filled."""
+        """Return whether the dice are a joker: a Yahtzee after the box for it is filled."""
         filled = YAHTZEE in self.scorecard and YAHTZEE not in state.open
         return self.joker != "none" and filled and len(set(state.dice)) == 1
 
@@ -373,7 +362,7 @@ class Yahtzee(Rules):
     def observe(self, state: Turn, player: int) -> NDArray[np.float32]:
         """Return the face of each die, the rolls left, and the scorecard.
 
-        Every open box also has the points that the dice would score in it, as a fraction of 50; the
+        Each open box also has the points that the dice would score in it, as a fraction of 50. The
         upper section is a fraction of the points that earn the bonus.
         """
         seen = np.zeros(len(self.info.observation_labels), np.float32)
@@ -405,7 +394,7 @@ class Yahtzee(Rules):
         return words
 
     def scene(self, state: Turn) -> Scene:
-        """Draw the dice, which a click keeps, and the scorecard, where it fills a box.
+        """Draw the dice and the scorecard; a click keeps a die or fills a box.
 
         Filled boxes are in parentheses.
         """
