@@ -1,14 +1,15 @@
 """Episodes that run in parallel: the base of every vector environment.
 
 A :class:`BatchSimulator` begins episodes, makes a step in all of them at once, and returns what the
-learners observe. Subclasses sample a table for one player, a seat of a table for two against
+learners observe. Subclasses sample a table for one player, a seat of a two-player table against
 opponents, both seats of such a table, or a game without a table
-(:mod:`solvent.envs.batches`). :class:`solvent.envs.vector_env.VectorEnv` makes an
-environment of any of them.
+(:mod:`solvent.envs.batches`). :class:`solvent.envs.vector_env.VectorEnv` turns any of them into an
+environment.
 
-In a game for two without a table a :class:`Simulation` is a number of episodes under way. It makes
-their moves, and says who has a choice, what is legal, and what a player sees. A :class:`Sampler`
-makes simulations, an :class:`OnePlayerSampler` the episodes of a game for one.
+A two-player game without a table is sampled by a :class:`Simulation`: a number of running episodes
+that reports who has a choice, what is legal, and what a player sees, and makes the moves. A
+:class:`Sampler` creates simulations. For one player, an :class:`OnePlayerSampler` creates batch
+simulators.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
 Batch = NDArray[Any]
-"""An array with a row for each environment."""
+"""An array with an entry or a row for each environment."""
 
 
 class BatchSimulator(ABC):
@@ -40,13 +41,13 @@ class BatchSimulator(ABC):
         num_envs: Number of episodes, n.
         game: The table being sampled, or None if the game has none.
         rules: The rules that draw the states, or None.
-        arrays: The complete mutable state, arrays [n] by name. ``"stream"`` uint64 holds the random
-            numbers (:mod:`solvent.envs.sampling`).
+        arrays: The complete mutable state, arrays [n] by name. ``"stream"`` holds the states of the
+            random generators, as uint64 (:mod:`solvent.envs.sampling`).
         observation_space: Observation space of a single learner.
         n_actions: Number of actions of a single learner, A.
         shared: Immutable data that copies of the simulator can share.
         seats: The seats that the learners may take.
-        opponents: The opponents in the pool: each a policy against each of the seats, or a player.
+        opponents: The pool of opponents: each a tuple of policies, one per seat, or a player.
         observation: The form of the observations, such as ``"vector"``.
     """
 
@@ -75,18 +76,18 @@ class BatchSimulator(ABC):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        """Play an action in each environment, or begin a new episode where the last is over.
+        """Play an action in each environment, or begin a new episode where the last one is over.
 
         Args:
             actions: [n]; not read where an episode is over.
             reward: [n] float64, filled.
             terminated: [n], filled.
-            illegal: [n], filled: whether another action was played, the given one being illegal.
+            illegal: [n], filled: whether the action was illegal and another was played.
             mask: [n, A], filled with the legal actions.
-            observation: [n, D], filled with what the learners see.
+            observation: [n, D], filled with the learners' observations.
 
         Returns:
-            How many actions are out of range; unless it is 0, nothing has been changed or filled.
+            Number of actions out of range. Unless it is 0, nothing has been changed or filled.
         """
 
     @abstractmethod
@@ -95,18 +96,18 @@ class BatchSimulator(ABC):
 
     @abstractmethod
     def over(self) -> Bools:
-        """[n] whether the end of an episode has been reported and no other begun."""
+        """[n] whether an episode has ended, and the next one has not begun."""
 
     @abstractmethod
     def state(self, i: int) -> Any:
-        """The state of the rules in which an environment is."""
+        """The state, as the rules know it, of environment `i`."""
 
     @abstractmethod
     def examples(self) -> Iterable[Any]:
-        """States of the rules among which the largest drawings are; always the same."""
+        """A fixed sample of states that includes the largest drawings."""
 
     def told(self) -> dict[str, Batch]:
-        """Return the further entries of an info, arrays [n] by name."""
+        """Return additional entries of the info, arrays [n] by name."""
         return {}
 
     def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
@@ -141,14 +142,14 @@ class BatchSimulator(ABC):
                 stream[i] = first_state(generator)
 
     def saved(self) -> dict[str, Batch]:
-        """Copies of all that later steps depend on."""
+        """Return a copy of the complete mutable state."""
         return {name: array.copy() for name, array in self.arrays.items()}
 
     def restore(self, saved: Mapping[str, Any]) -> None:
-        """Go on from what :meth:`saved` gave.
+        """Continue from a state that :meth:`saved` returned.
 
         Raises:
-            ValueError: If it is not of that form, or from another number of environments or states.
+            ValueError: If it lacks arrays, or their shapes, types or values do not fit.
         """
         given = self.check_form(saved)
         if (given["stream"] == 0).any():
@@ -160,10 +161,10 @@ class BatchSimulator(ABC):
             self.arrays[name][:] = array
 
     def check_form(self, saved: Mapping[str, Any]) -> dict[str, Batch]:
-        """The saved arrays, if all are there in the right shapes.
+        """Return the saved arrays.
 
         Raises:
-            ValueError: If they are not.
+            ValueError: If an array is missing, or has another shape or type.
         """
         try:
             given = {name: np.asarray(saved[name]) for name in self.arrays}
@@ -182,7 +183,7 @@ class BatchSimulator(ABC):
         return given
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
-        """Raise a ValueError if a saved array has a value that is out of range."""
+        """Raise a ValueError if a value of a saved array is out of range."""
         for name, count in self.counts().items():
             array = saved[name]
             if ((array < 0) | (array >= count)).any():
@@ -192,15 +193,14 @@ class BatchSimulator(ABC):
                 )
 
     def counts(self) -> dict[str, int]:
-        """Return how many values arrays of whole numbers from 0 may have, by name."""
+        """Return the bound of each array of indices, by name: its values are below it."""
         return {}
 
 
 class SeatSimulator(BatchSimulator):
-    """A simulator of learners in seats of a game for two, each against an opponent from a pool.
+    """A simulator of learners in seats of a two-player game, each against an opponent from a pool.
 
-    Its arrays have ``"side"``, which of the seats each learner has, and ``"opponent"``, which of
-    the opponents it meets.
+    In its arrays, ``"side"`` is an index into `seats`, and ``"opponent"`` one into `opponents`.
     """
 
     def told(self) -> dict[str, Batch]:
@@ -215,19 +215,19 @@ DRAWINGS_MEASURED = 4096
 
 
 def spread_states(game: TabularGame) -> Sequence[Any]:
-    """Up to 4096 states, evenly spread over all of them."""
+    """At most 4096 states, evenly spaced."""
     return cast(Sequence[Any], game.states[:: -(-game.n_states // DRAWINGS_MEASURED)])
 
 
 class Simulation(ABC):
-    """Episodes of a game for two, in both seats of which actions and observations have one form.
+    """Running episodes of a two-player game whose seats share action and observation spaces.
 
     Attributes:
         rules: The game.
-        arrays: All that what follows depends on, arrays [n] by name, changed in place; ``"stream"``
-            is uint64 and holds the random numbers (:mod:`solvent.envs.sampling`).
+        arrays: The complete mutable state, arrays [n] by name, changed in place. ``"stream"`` holds
+            the states of the random generators, as uint64 (:mod:`solvent.envs.sampling`).
         observation_space: Observation space of one player of one episode.
-        n_actions: A, of either player.
+        n_actions: Number of actions of either player, A.
     """
 
     rules: Game
@@ -245,16 +245,16 @@ class Simulation(ABC):
 
         Args:
             chosen: [k] indices of episodes.
-            first: [n] legal actions of player 0, not read where that player has no choice.
-            second: [n] of player 1.
-            reward: [n], to which player 0's rewards are added.
+            first: [n] legal actions of player 0, ignored where that player has no choice.
+            second: [n] the same for player 1.
+            reward: [n]; player 0's rewards are added to it.
         """
 
     @abstractmethod
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        """[k] whether a player of each of the chosen episodes has a choice.
+        """[k] whether the given player of each chosen episode has a choice.
 
-        Nobody has one where chance alone is to move.
+        Neither has one where chance moves alone.
         """
 
     @abstractmethod
@@ -265,11 +265,11 @@ class Simulation(ABC):
     def observe(
         self, chosen: Ints, player: Ints, observation: str | None = None
     ) -> NDArray[np.float32]:
-        """The observations of the players.
+        """Return the observations of the given players.
 
         Args:
             chosen: [k] indices of episodes.
-            player: [k] which player of each.
+            player: [k] the player of each.
             observation: Form of the observation; by default the simulation's.
 
         Returns:
@@ -278,52 +278,52 @@ class Simulation(ABC):
 
     @abstractmethod
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
-        """[k, A] 1 for a legal action of a player of each of the chosen episodes.
+        """[k, A] 1 for each legal action of the given player of each chosen episode.
 
-        Who has no choice has the action 0, and where the episode has ended all are legal.
+        A player without a choice has action 0. All actions are legal once the episode has ended.
         """
 
     @abstractmethod
     def state(self, i: int) -> Any:
-        """The state of the rules in which an episode is."""
+        """The state, as the rules know it, of episode `i`."""
 
 
 @runtime_checkable
 class Sampler(Protocol):
-    """A game from which simulations are made."""
+    """A source of simulations of a two-player game."""
 
     @property
     def rules(self) -> Game:
         """The game."""
 
     def plays(self, n: int, observation: str = "vector") -> Simulation:
-        """Episodes that have not begun."""
+        """Return `n` episodes that have not begun."""
 
     def examples(self) -> Sequence[Any]:
-        """States of the rules among which the largest drawings are; always the same."""
+        """A fixed sample of states that includes the largest drawings."""
 
 
 @runtime_checkable
 class OnePlayerSampler(Protocol):
-    """A game for one from which episodes are made."""
+    """A source of batch simulators of a one-player game."""
 
     @property
     def rules(self) -> Game:
         """The game."""
 
     def episodes(self, n: int, observation: str = "vector") -> BatchSimulator:
-        """Episodes that have not begun.
+        """Return episodes that have not begun.
 
         Args:
             n: Number of episodes.
-            observation: Form of the observations, one that the game offers.
+            observation: Form of the observations.
 
         Raises:
-            ValueError: If it offers no such form.
+            ValueError: If the game has no observations of this form.
         """
 
     def examples(self) -> Sequence[Any]:
-        """States of the rules among which the largest drawings are; always the same."""
+        """A fixed sample of states that includes the largest drawings."""
 
 
 class Player(Protocol):
@@ -334,12 +334,12 @@ class Player(Protocol):
         """The name of the player."""
 
     def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """[k, A] the probabilities of its actions in episodes in which it has a choice.
+        """[k, A] action probabilities in episodes in which the player has a choice.
 
         Args:
             simulation: The episodes.
             chosen: [k] indices of episodes.
-            player: [k] the seat that it has in each.
+            player: [k] the player's seat in each.
         """
 
 

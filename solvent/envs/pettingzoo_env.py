@@ -1,20 +1,19 @@
-"""PettingZoo environments for games of two, which sample what the other environments do.
+"""PettingZoo environments for two-player games.
 
-A game whose players take turns has an AEC environment. Where both act at once the native form is
-a parallel environment, which ``pettingzoo.utils.parallel_to_aec`` turns into the other.
+A game in turns has an AEC environment. A simultaneous game has a parallel environment, which
+``pettingzoo.utils.parallel_to_aec`` converts to AEC.
 
 Agents are ``player_0`` and ``player_1``. An observation is a dictionary of ``"observation"`` and
 ``"action_mask"``, as in PettingZoo's own games. With ``mask="info"`` it is the observation alone,
-and the mask is in the agent's info, for tools that do not read dictionaries. It is never in both:
-some tools take it out of one and then fail over the other. An agent's info also has
-``"illegal_action"``, which tells whether its last action was illegal and another was played in its
-place, as in :class:`solvent.envs.Env`. The mask of an agent that is not to act is all 0, and
-once the episode has ended, when no action counts, all 1. Rewards are those of
-:class:`solvent.envs.Env`: the two players' returns have a constant sum, which is 0 if the
-game's returns are symmetric.
+and the mask is in the agent's info, for tools that do not read dictionaries. The mask is never in
+both places, since some tools remove one and then fail on the other. An agent's info also has
+``"illegal_action"``: whether its last action was illegal and was replaced, as in
+:class:`solvent.envs.Env`. An agent's mask is all 0 when another is to act, and all 1 once the
+episode has ended, when actions do not count. Rewards are those of :class:`solvent.envs.Env`: the
+two players' returns have a constant sum, which is 0 if the game's returns are symmetric.
 
-The stream of random numbers is that of the other environments, started by ``reset(seed=…)`` and
-continued by later resets.
+Random numbers are drawn as in the other environments: ``reset(seed=…)`` starts a stream, and later
+resets continue it.
 """
 
 from __future__ import annotations
@@ -57,14 +56,14 @@ AGENTS = ("player_0", "player_1")
 
 MASKS = ("info", "obs")
 
-PETTINGZOO = ("options",)
-"""An option without a meaning that PettingZoo's own test passes to every environment."""
+IGNORED_OPTIONS = ("options",)
+"""Reset options that are ignored: PettingZoo's own test passes this one to every environment."""
 
 
 class JointEpisode(Position):
-    """An episode of a table for two in which both players' actions come from outside.
+    """An episode of a two-player table in which the caller chooses both players' actions.
 
-    A move draws one number.
+    Each move draws one random number.
 
     Args:
         game: The table of the game.
@@ -94,20 +93,20 @@ class JointEpisode(Position):
         return self.game, self.rules, self._outcomes, self._tables
 
     def begin(self) -> None:
-        """Begin anew, up to the first choice of a player."""
+        """Begin a new episode and stop at the first choice of a player."""
         self._follow(-1)
 
     def move(self, actions: tuple[int, int]) -> tuple[float, float]:
-        """Play legal actions of both players, and what follows up to the next choice.
+        """Play a legal action of each player, and go on to the next choice.
 
         Args:
-            actions: Actions of both; that of a player who has no choice is not read.
+            actions: Action of each player, ignored for a player without a choice.
 
         Returns:
-            The rewards of both.
+            The reward of each player.
         """
         first, own, other, *_ = self._tables[0].node[self._at].tolist()
-        # Who waits has one action, whose number is 0, whatever stands there.
+        # The ignored action of a player without a choice has rank 0 or, if it is illegal, -1.
         one, two = (
             max(table.rank.item(self._at, action), 0)
             for table, action in zip(self._tables, actions, strict=True)
@@ -120,7 +119,7 @@ class JointEpisode(Position):
         return self._tables[0].node.item(self._at, 5) == NOBODY
 
     def acts(self, player: int) -> bool:
-        """Return whether it is for a player to choose."""
+        """Return whether a player has a choice."""
         return self._tables[player].node.item(self._at, 5) == LEARNER
 
     def mask(self, player: int) -> NDArray[np.int8]:
@@ -139,9 +138,9 @@ _PLAYER = (np.zeros(1, np.int64), np.ones(1, np.int64))
 
 
 class SimulatedJointEpisode:
-    """A joint episode of a game without a table; its methods are those of a table's.
+    """A joint episode of a game without a table, with the methods of :class:`JointEpisode`.
 
-    Moves of chance alone are made along with the move before.
+    Moves made by chance alone are part of the move before them.
 
     Args:
         sampler: The game.
@@ -175,7 +174,7 @@ class SimulatedJointEpisode:
         return reward, -reward + (self._bonus if self.over() else 0.0)
 
     def _make_moves_of_chance(self, earned: NDArray[np.float64]) -> None:
-        """Go on until somebody has a choice or the episode has ended."""
+        """Move until a player has a choice or the episode has ended."""
         while not (self.over() or self.acts(0) or self.acts(1)):
             self._simulation.move(_ONE, _ONE, _ONE, earned)
 
@@ -200,8 +199,8 @@ class SimulatedJointEpisode:
         return self._sampler.examples()
 
 
-class _TwoAgents(Drawn):
-    """An episode of a game for two, and what both kinds of environment tell of it."""
+class _TwoPlayerEnv(Drawn):
+    """The common part of both environments: an episode, its spaces, observations and infos."""
 
     def __init__(
         self,
@@ -252,18 +251,18 @@ class _TwoAgents(Drawn):
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Draw the start."""
-        check_options(options, ignored=PETTINGZOO)
+        check_options(options, ignored=IGNORED_OPTIONS)
         if seed is not None or not self._begun:
             self.episode.seed(first_state(seeding.np_random(seed)[0]))
         self.episode.begin()
         self._begun = True
         self.agents = list(AGENTS)
 
-    def _legal(self, player: int, action: Any) -> tuple[int, bool]:
-        """The action that is played, and whether the one that was given is illegal.
+    def _legal_action(self, player: int, action: Any) -> tuple[int, bool]:
+        """Return the action that is played, and whether the given one was illegal.
 
         Raises:
-            ValueError: If it is no action, or illegal and ``illegal="raise"``.
+            ValueError: If it is not an action, or illegal with ``illegal="raise"``.
         """
         action = check_action(action, self.episode.n_actions[player])
         mask = self.episode.mask(player)
@@ -277,7 +276,7 @@ class _TwoAgents(Drawn):
         acts = self.episode.acts(player) or self.episode.over()
         return self.episode.mask(player) * np.int8(acts)
 
-    def _see(self, player: int) -> Any:
+    def _observation(self, player: int) -> Any:
         seen = self.episode.observe(player)
         if self._mask_in_info:
             return seen
@@ -293,12 +292,11 @@ class _TwoAgents(Drawn):
         return infos
 
 
-class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
-    """An AEC environment for any game of two who take turns.
+class TabularAECEnv(_TwoPlayerEnv, AECEnv[str, Any, Any]):
+    """An AEC environment for any two-player game in turns.
 
     Args:
-        game: The rules, or their table; or what samples a game that has too many states for a
-            table.
+        game: The rules, their table, or a sampler for a game with too many states for a table.
         rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.Env`; without a table, what the game's simulations offer.
@@ -326,10 +324,10 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
 
         Args:
             seed: Seed of the random stream; without one, the stream continues.
-            options: Allowed are none.
+            options: None; there are no options.
 
         Raises:
-            ValueError: If there are any.
+            ValueError: If options are given.
         """
         self._begin(seed, options)
         self.rewards = dict.fromkeys(AGENTS, 0.0)
@@ -337,14 +335,17 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
         self.terminations = dict.fromkeys(AGENTS, False)
         self.truncations = dict.fromkeys(AGENTS, False)
         self._illegal = dict.fromkeys(AGENTS, False)
-        self._go_on()
+        self._pass_turn()
 
     def step(self, action: Any) -> None:
-        """Play an action of the agent on turn; None after the episode, for each agent in turn.
+        """Play an action of the agent on turn.
+
+        Args:
+            action: The action; None once the episode has ended, which removes the agent.
 
         Raises:
             ResetNeeded: If the episode has not begun.
-            ValueError: If it is not an action, or illegal and ``illegal="raise"``.
+            ValueError: If it is not an action, or illegal with ``illegal="raise"``.
         """
         self._check_begun()
         agent = self.agent_selection
@@ -352,37 +353,36 @@ class TabularAECEnv(_TwoAgents, AECEnv[str, Any, Any]):
             self._was_dead_step(action)
             return
         player = AGENTS.index(agent)
-        played, self._illegal[agent] = self._legal(player, action)
+        played, self._illegal[agent] = self._legal_action(player, action)
         self._cumulative_rewards[agent] = 0.0
         rewards = self.episode.move((played, 0) if player == 0 else (0, played))
         self.rewards = dict(zip(AGENTS, rewards, strict=True))
         self._accumulate_rewards()
         self.terminations = dict.fromkeys(AGENTS, self.episode.over())
-        self._go_on()
+        self._pass_turn()
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, on turn or not.
+        """Return an agent's observation, whoever is on turn.
 
         Raises:
             ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
-        return self._see(AGENTS.index(agent))
+        return self._observation(AGENTS.index(agent))
 
-    def _go_on(self) -> None:
-        """Pass the turn to whose it is; at the end the agents leave in their order."""
+    def _pass_turn(self) -> None:
+        """Select the agent who has a choice; at the end the first, since agents leave in order."""
         self.agent_selection = AGENTS[self.episode.acts(1)]
         self.infos = self._infos(self._illegal.values())
         if self.render_mode == "human":
             self.render()
 
 
-class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
-    """A parallel environment for any game of two who act at the same time.
+class TabularParallelEnv(_TwoPlayerEnv, ParallelEnv[str, Any, Any]):
+    """A parallel environment for any simultaneous two-player game.
 
     Args:
-        game: The rules, or their table; or what samples a game that has too many states for a
-            table.
+        game: The rules, their table, or a sampler for a game with too many states for a table.
         rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for
             :class:`solvent.envs.Env`; without a table, what the game's simulations offer.
@@ -409,13 +409,13 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
 
         Args:
             seed: Seed of the random stream; without one, the stream continues.
-            options: Allowed are none.
+            options: None; there are no options.
 
         Raises:
-            ValueError: If there are any.
+            ValueError: If options are given.
         """
         self._begin(seed, options)
-        return self._told((False, False))
+        return self._observations_and_infos((False, False))
 
     def step(
         self, actions: Mapping[str, Any]
@@ -439,12 +439,12 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
                 f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "
                 f"needed is one for each of {', '.join(AGENTS)}"
             )
-        first, second = (self._legal(p, actions[agent]) for p, agent in enumerate(AGENTS))
+        first, second = (self._legal_action(p, actions[agent]) for p, agent in enumerate(AGENTS))
         rewards = self.episode.move((first[0], second[0]))
         over = self.episode.over()
         if over:
             self.agents = []
-        seen, infos = self._told((first[1], second[1]))
+        seen, infos = self._observations_and_infos((first[1], second[1]))
         return (
             seen,
             dict(zip(AGENTS, rewards, strict=True)),
@@ -453,8 +453,10 @@ class TabularParallelEnv(_TwoAgents, ParallelEnv[str, Any, Any]):
             infos,
         )
 
-    def _told(self, illegal: tuple[bool, bool]) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
-        """Observations and infos of both agents."""
+    def _observations_and_infos(
+        self, illegal: tuple[bool, bool]
+    ) -> tuple[dict[str, Any], dict[str, dict[str, Any]]]:
+        """Return the observations and infos of both agents, after drawing if a window is open."""
         if self.render_mode == "human":
             self.render()
-        return {agent: self._see(p) for p, agent in enumerate(AGENTS)}, self._infos(illegal)
+        return {agent: self._observation(p) for p, agent in enumerate(AGENTS)}, self._infos(illegal)

@@ -1,43 +1,48 @@
-"""Zero-sum Markov games: strategy iteration on states that can lead back to one another.
+"""Zero-sum Markov games with cycles, solved by strategy iteration.
 
-**Definition.** In state s player 0 chooses action i and player 1 action j, at the same time; a row
-k = (s, i, j) says what follows, as in :mod:`solvent.exact.mdp`, with rewards to player 0. A state
-in which one of them has a single action is the other's alone. Player 0's policy x gives each row
-the probability of its action i, player 1's policy y that of its action j. Once x is fixed, player 1
-faces a Markov decision process of one chooser, the *induced* component, whose rows are the pairs
-(s, j). So a best response to x is found by policy iteration, and can be pure.
+**Definition.** In state s, player 0 chooses action i and player 1 action j, at the same time. Row
+k = (s, i, j) holds the outcomes, as in :mod:`solvent.exact.mdp`, with rewards to player 0. In a
+state in turns, one player has a single action. Player 0's policy x gives the probability of each
+action i, player 1's policy y that of each action j. Once x is fixed, player 1 faces a Markov
+decision process, the *induced* component, whose rows are the pairs (s, j). So policy iteration
+finds a best response to x, and it can be pure.
 
 **Theorem** (Hoffman and Karp 1966, "On nonterminating stochastic games"; Shapley 1953 for the
 matrix games). Let v be the values of x against a best response, and A_s the matrix of advantages
-a(s, i, j). Its value is at least 0, which x secures. If it is 0 in every state, x is optimal and v
-is the value. Otherwise let x' be an optimal mixed strategy of A_s where its value is above 0, and x
-elsewhere: against a best response the values of x' are at least v, and above it in some state.
+a(s, i, j). The value of A_s is at least 0, since x secures 0. If it is 0 in every state, x is
+optimal and v is the value of the game. Otherwise let x' be an optimal mixed strategy of A_s where
+its value is above 0, and x elsewhere. Against a best response, the values of x' are at least v, and
+larger in some state.
 
-**Algorithm.** Newton's method (:func:`newton`) evaluates both policies against each other, which
-gives new matrix games, and so on. It need not converge. Far from the solution it goes astray where
-moves are local, so each evaluation is preceded by a few sweeps that solve all matrix games, from
-the supports found before, and cheaper ones under the strategies found. Then a few rounds are mostly
-enough: all matrix games have the value 0 but for rounding, and no response gains anything on the
-way to an end. What is left to see is that neither player does better by never ending.
+**Algorithm.** Newton's method (:func:`newton`) alternates: solve all matrix games, evaluate the two
+policies against each other, which gives new matrix games. It need not converge. Far from the
+solution it fails where moves are local, so before each evaluation a few sweeps solve all matrix
+games, starting from the supports found before, with cheaper sweeps under the current strategies in
+between. A few rounds then usually suffice: all matrix games have value 0 up to rounding, so no
+response that ends play gains anything. It remains to check that neither player does better by never
+ending it.
 
-Otherwise, from a proper x: respond, improve, and repeat until no state improves by more than
-rounding. Improvement is strict, so policies stay proper, as in an MDP.
+If Newton's method fails, strategy iteration begins with a proper x: respond, improve, and repeat
+until no state improves by more than rounding. Improvement is strict, so policies stay proper, as in
+an MDP.
 
-**Start.** A policy from which play *can* end may be a bad start of that: player 1 may keep it from
-ending. Then the game is extended. In each state player 0 has one more action, *absorb*, which ends
-play at a high price, whatever player 1 does. To absorb everywhere is proper. Iteration goes on from
-there until no state absorbs, as the simplex method starts with artificial variables. What the
-probabilities of a state lack of 1 is that of absorbing: 1 at first, 0 once the state has improved.
+**Start.** A policy under which play *can* end may still be improper: player 1 may be able to
+prevent the end. The game is then extended by an action *absorb* of player 0 in each state, which
+ends play at a high price, whatever player 1 does. Absorbing everywhere is proper. Iteration
+continues from there until no state absorbs, as the simplex method starts with artificial variables.
+The probability of absorbing is what the strategy of a state lacks of 1: 1 at first, 0 once the
+state has improved.
 
-**Mixed strategies** of all states stand one after the other: x is an array [X] with player 0's
-actions of the first state, then of the second, and so on; y [Y] the same of player 1.
+**Mixed strategies** of all states are stored one after the other: x is an array [X] with the
+probabilities of player 0's actions in the first state, then in the second, and so on; y [Y] has
+those of player 1.
 
-**Both sides.** A best response to an optimal policy is not always optimal itself: where player 0
-could make it improper for free, player 1's policy is found from its own side, with the players
-exchanged. Both sides have to arrive at the same values.
+**Both sides.** A best response to an optimal policy is not always optimal itself. Where player 0
+could make it improper at no cost, player 1's policy is computed from player 1's side, with the
+players exchanged. Both sides must arrive at the same values.
 
-**A compiled loop** solves all matrix games of a component. State s has
-a row for each pair (i, j) of actions, row by row; its actions in x begin at ``x_start[s]``.
+**A compiled loop** solves all matrix games of a component. State s has a row for each pair (i, j)
+of actions, ordered by i, then j. Its actions in x begin at ``x_start[s]``.
 """
 
 from __future__ import annotations
@@ -70,7 +75,7 @@ from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
 APART = 1e-9
-"""Largest difference of the values found from both sides, in units of the component's largest."""
+"""Largest difference between the values from both sides, in units of the largest value."""
 
 PRICE = 1e6
 """The cost of absorbing to player 0, in units of the largest payoff."""
@@ -79,19 +84,19 @@ SWEEPS = 3
 """Sweeps of matrix games before an evaluation; twice as many after each round without progress."""
 
 EVALUATIONS = 15
-"""Sweeps, up and down, under the strategies found between two sweeps of matrix games."""
+"""Sweeps under the current strategies, up and down, after each sweep of matrix games."""
 
 PATIENCE = 5
-"""Rounds of Newton's method without progress after which it is left."""
+"""Newton's method stops after this many rounds without progress."""
 
 ROUGH = 1e-4
-"""While the matrix games have larger values than this, in units of the largest value of a state,
-it would be for nothing to evaluate strategies to the last digit."""
+"""While a matrix game has a larger value than this, in units of the largest value of a state,
+strategies are evaluated only roughly."""
 
 
 @dataclass(frozen=True, eq=False)
 class GameComponent(Component):
-    """A component in which each state has a row for every pair of actions (i, j), row by row.
+    """A component in which each state has a row for every pair of actions (i, j), by i, then j.
 
     =========  ==============================  ==================================================
     ``count``  2 x [n] int64                   how many actions each player has
@@ -108,7 +113,7 @@ class GameComponent(Component):
 
     @cached_property
     def largest_game(self) -> tuple[int, int]:
-        """The most actions that player 0 has in a state, and player 1."""
+        """The largest number of actions of player 0 in a state, and of player 1."""
         return int(self.count[0].max()), int(self.count[1].max())
 
     @property
@@ -123,18 +128,18 @@ class GameComponent(Component):
 
 
 def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 0) -> GameComponent:
-    """A strongly connected component of a game, or several of which none leads to another.
+    """Extract a strongly connected component of a game, or several that do not reach each other.
 
     Args:
         game: The game.
         states: [n] the states of the component, ascending.
-        values: [S] values of the game's states, known where the component leads to.
-        player: The player to whom rewards and values are; 1 only where player 0 has no choice.
+        values: [S] values of the game's states, known wherever the component leads.
+        player: The player who receives rewards and values; 1 only where player 0 has no choice.
     """
     sign = 1 - 2 * player
     row_count = np.diff(game.row_start)[states]
     if row_count.sum() == game.n_rows:
-        # All else are ends: nothing is left out, and millions of outcomes need not be copied.
+        # All other states are terminal: every outcome is used, so none needs to be copied.
         outcomes: Ints | slice = slice(None)
         outcome_start = game.outcome_start
     else:
@@ -142,7 +147,7 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
         outcomes, outcome_count = members(game.outcome_start, rows)
         outcome_start = np.concatenate(([0], np.cumsum(outcome_count)))
     target = game.next_state[outcomes]
-    # Entries of other states are never written; what is read there leads back to another target.
+    # Entries of other states are arbitrary, so the state found is compared with the target.
     place = np.empty(game.n_states, np.int64)
     place[states] = np.arange(len(states))
     next_state = np.clip(place[target], 0, len(states) - 1)
@@ -190,13 +195,13 @@ def exchanged(c: GameComponent) -> GameComponent:
 
 
 def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0) -> Component:
-    """The Markov decision process that a player faces: its rows are the pairs (s, j), or (s, i).
+    """Return the Markov decision process that one player faces, with rows (s, j) or (s, i).
 
     Args:
         c: The component.
-        fixed: x or y, the other player's strategies; where all are 0 in a state, it absorbs.
+        fixed: x or y, the fixed strategies of the other player; all 0 in a state that absorbs.
         player: The player whose strategies are fixed.
-        price: The reward of the player who faces it where the other absorbs.
+        price: Reward of the player who faces the process in a state that absorbs.
     """
     _, outcome_start, _, probability = c.transitions
     x, y = np.repeat(np.arange(len(c.width)), c.width), c.pair
@@ -204,7 +209,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     rows = np.flatnonzero(fixed[own] > 0)
     if player == 0:
         rows = rows[np.argsort(other[rows], kind="stable")]
-    # Where the fixed strategy is 0 everywhere, an action of the other player has no outcome.
+    # In a state that absorbs, the other player's actions have no outcomes yet.
     length = outcome_start[rows + 1] - outcome_start[rows]
     source = concatenated_ranges(outcome_start[rows], length)
     count = np.bincount(other[rows], minlength=c.start[1 - player][-1])
@@ -241,17 +246,17 @@ def solve_component(
 
     Args:
         c: The component; both players choose in it.
-        near: Whether to begin where Newton's method comes to. Otherwise iteration begins with the
-            most probable path out, and strategies are looked for that end play.
-        swap: Whether to exchange the players: one side may see what rounding hides from the other.
+        near: Whether to begin with the result of Newton's method. Otherwise iteration begins with
+            the most probable path to an end, and looks for strategies that end play.
+        swap: Whether to exchange the players: rounding may hide from one side what the other sees.
 
     Returns:
-        Values [n], and player 0's and player 1's probabilities, [k] each.
+        Values [n], and the probabilities of player 0's and of player 1's actions, [k] each.
 
     Raises:
-        ImproperGameError: If a player does best by never ending, or the value depends on who has to
-            end play.
-        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+        ImproperGameError: If a player does best by never ending play, or the value depends on who
+            has to end it.
+        CertificateError: If iteration does not converge, or play ends too rarely for floats.
     """
     side = exchanged(c) if swap else c
     v, x, y = best_strategies(side, newton(side)) if near else ending_strategies(side)
@@ -265,11 +270,11 @@ def best_strategies(c: GameComponent, near: Near | None) -> tuple[Floats, Floats
 
     Args:
         c: The component.
-        near: The point that Newton's method reached; None to begin with the most probable path out.
+        near: The result of Newton's method; None to begin with the most probable path to an end.
 
     Raises:
-        ImproperGameError: If a player does best by never ending.
-        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+        ImproperGameError: If a player does best by never ending play.
+        CertificateError: If iteration does not converge, or play ends too rarely for floats.
     """
     if near is not None and near.converged:
         large = max(float(np.abs(near.v[0]).max()), float(near.change.max()))
@@ -285,19 +290,20 @@ def best_strategies(c: GameComponent, near: Near | None) -> tuple[Floats, Floats
 
 
 def ending_strategies(c: GameComponent) -> tuple[Floats, Floats, Floats]:
-    """The same; where loops can be kept up whose rewards cancel, from both players' extended games.
+    """The same for a component that may have loops whose rewards cancel.
 
-    Strategies against which the opponent cannot keep up such a loop stay so as they improve, and
-    absorbing everywhere is one. So player 0's best ones have the value of the game in which such
-    loops are lost by player 0, and player 1's best ones likewise.
+    If the opponent could stay in such a loop, both sides are solved again, if need be in their
+    extended games. There iteration begins by absorbing everywhere, which leaves the opponent no
+    loop, and an improved strategy leaves none either. So each player's best strategies have the
+    value of the game in which that player loses such loops.
 
     Args:
         c: The component.
 
     Raises:
         ImproperGameError: If the value depends on who has to end play, or a player does best by
-            never ending.
-        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+            never ending it.
+        CertificateError: If iteration does not converge, or play ends too rarely for floats.
     """
     v, x, y = best_strategies(c, None)
     if any(has_cancelling_response(c, v, own, player) for player, own in enumerate((x, y))):
@@ -308,7 +314,7 @@ def ending_strategies(c: GameComponent) -> tuple[Floats, Floats, Floats]:
 
 
 def _check_same(c: GameComponent, v: Floats, other: Floats) -> None:
-    """Refuse a component whose values differ by whose strategies they were found.
+    """Refuse a component whose values differ between the two sides.
 
     Args:
         c: The component.
@@ -330,16 +336,16 @@ def _check_same(c: GameComponent, v: Floats, other: Floats) -> None:
 def optimize(
     c: GameComponent, x: Floats | None = None, *, ending: bool = False
 ) -> tuple[Floats, Floats, Ints, bool]:
-    """Player 0's side of the solution.
+    """Compute player 0's side of the solution.
 
     Args:
         c: The component.
-        x: [X] strategies to begin with. Those of the most probable path out come next, if player 1
-            can keep these from ending, or first if left out.
-        ending: Whether player 1 must not keep up loops either whose rewards cancel.
+        x: [X] strategies to begin with. If they are left out or player 1 can prevent an end, the
+            most probable path to an end is tried next.
+        ending: Whether loops whose rewards cancel must be impossible for player 1, too.
 
     Returns:
-        The values [2, n], player 0's optimal strategies x [X], player 1's best response to it [n]
+        The values [2, n], player 0's optimal strategies x [X], player 1's best response to them [n]
         as indices into y, and whether the game had to be extended.
     """
     start = likeliest_exit(c)
@@ -374,7 +380,7 @@ def iterate(
     Args:
         c: The component.
         x: [X] player 0's strategies to begin with.
-        response: [n] player 1's, as indices into y.
+        response: [n] player 1's response to begin with, as indices into y.
         price: The price of absorbing; 0 if no state absorbs.
 
     Returns:
@@ -388,7 +394,7 @@ def iterate(
         v = -u
         improved = x.copy()
         rise, change, *_ = solve_stages(c, v, improved, y)
-        # Mixed strategies come from linear programs and improve by ever less; stop at rounding.
+        # Mixed strategies improve in ever smaller steps; stop at rounding.
         equal = loose * tie(v, change)
         if before is not None and not ((v - before).sum(axis=0) > equal).any():
             break
@@ -419,8 +425,9 @@ def solve_stages(
         y: [Y] the same for player 1.
 
     Returns:
-        The value of each game, [n]; the sum of what changes along the best row, or the largest such
-        sum where both choose, [n]; and the largest of all rows, [n].
+        value: [n] the value of each game.
+        change: [n] size of the changes along the best row, or the largest size if both choose.
+        largest: [n] the largest size of any row.
     """
     beyond = len(c.boundary)
     value, change, largest, solved = solve_all_stages(
@@ -436,7 +443,7 @@ def solve_stages(
 
 
 def second_strategies(c: GameComponent, v: Floats, x: Floats, response: Ints) -> Floats:
-    """Player 1's y, [Y]: its response, or where both choose, its side of the matrix game.
+    """Return player 1's y, [Y]: its response or, where both choose, its side of the matrix game.
 
     Args:
         c: The component.
@@ -454,14 +461,14 @@ def second_strategies(c: GameComponent, v: Floats, x: Floats, response: Ints) ->
 
 @dataclass(frozen=True, eq=False)
 class Near:
-    """The point that Newton's method reached.
+    """The result of Newton's method.
 
     Attributes:
         v: [2, n] values.
         x: [X] player 0's optimal strategies of the matrix games at these values.
-        y: [Y] the same of player 1.
-        change: [n] the sum of what changes along the rows of each state.
-        converged: Whether these games have the value 0 but for rounding.
+        y: [Y] the same for player 1.
+        change: [n] the largest size of the changes along a row of each state.
+        converged: Whether these games have value 0 up to rounding.
     """
 
     v: Floats
@@ -472,13 +479,13 @@ class Near:
 
 
 def newton(c: GameComponent) -> Near | None:
-    """Strategies from which strategy iteration has little left to do, mostly nothing at all.
+    """Return strategies that strategy iteration rarely has to improve.
 
-    Newton's method for the values: both sides of all matrix games are evaluated against each
-    other, which gives new matrix games (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic
-    Games with Geometrical Interpretation"). Until these are nearly solved, sweeps of modified
-    policy iteration come before each evaluation. It need not converge; what came nearest is
-    returned, or None if nothing could be evaluated.
+    Newton's method evaluates the optimal strategies of all matrix games against each other, which
+    gives new matrix games (Pollatschek and Avi-Itzhak 1969, "Algorithms for Stochastic Games with
+    Geometrical Interpretation"). Until these are nearly solved, sweeps of modified policy iteration
+    come before each evaluation. The method need not converge: the nearest point is returned, or
+    None if no strategies could be evaluated.
 
     Args:
         c: The component.
@@ -510,11 +517,11 @@ def newton(c: GameComponent) -> Near | None:
         if converged or (proper and share < nearest):
             nearest, stalled = share, 0
             near = Near(v, x, y, change, converged)
-    return near or evenly(c)
+    return near or from_uniform(c)
 
 
-def evenly(c: GameComponent) -> Near | None:
-    """One round of Newton's method from actions that are all equally likely; None if it fails.
+def from_uniform(c: GameComponent) -> Near | None:
+    """Return one round of Newton's method from uniform strategies; None if it fails.
 
     Args:
         c: The component.
@@ -529,9 +536,9 @@ def evenly(c: GameComponent) -> Near | None:
 
 
 def approach_values(c: GameComponent, v: Floats, x: Floats, y: Floats, rounds: int) -> Floats:
-    """Bring values [2, n] nearer to a component's by sweeps of matrix games.
+    """Move values [2, n] towards those of a component by sweeps of matrix games.
 
-    Each sweep that solves all matrix games is followed by cheaper ones under the strategies found
+    Each sweep that solves all matrix games is followed by cheaper ones under its strategies
     (van der Wal 1978, "Discounted Markov Games: Generalized Policy Iteration Method").
 
     Args:
@@ -542,8 +549,8 @@ def approach_values(c: GameComponent, v: Floats, x: Floats, y: Floats, rounds: i
         rounds: Number of sweeps of matrix games.
 
     Raises:
-        CertificateError: If a state is never left under the strategies found, or values grow out of
-            the range of floats.
+        CertificateError: If the strategies never leave a state, or values become too large for
+            floats.
     """
     for _ in range(rounds):
         rise, *_ = solve_stages(c, v, x, y)
@@ -558,7 +565,7 @@ def approach_values(c: GameComponent, v: Floats, x: Floats, y: Floats, rounds: i
 
 
 def pair_weights(c: GameComponent, x: Floats, y: Floats) -> Floats:
-    """The probability of each pair of actions under strategies x and y, [k].
+    """Return the probability of each pair of actions under strategies x and y, [k].
 
     Args:
         c: The component.
@@ -569,7 +576,7 @@ def pair_weights(c: GameComponent, x: Floats, y: Floats) -> Floats:
 
 
 def absorbs(c: GameComponent, x: Floats) -> Bools:
-    """The states in which strategies x ([X]) of player 0 absorb, [n]."""
+    """Return whether strategies x ([X]) of player 0 absorb in each state, [n]."""
     state = np.repeat(np.arange(c.n), c.count[0])
     return np.asarray(grouped_sum(state, x, c.n) == 0)
 
@@ -577,7 +584,7 @@ def absorbs(c: GameComponent, x: Floats) -> Bools:
 def has_improper_response(
     c: GameComponent, v: Floats, fixed: Floats, player: int, large: float
 ) -> bool:
-    """Return whether the other player can go on for ever free, where ending costs it something.
+    """Return whether the other player can prevent the end at no cost where ending is a loss.
 
     Args:
         c: The component.
@@ -588,12 +595,12 @@ def has_improper_response(
     """
     left = induced(c, fixed, player)
     staying = (1 - 2 * player) * v.sum(axis=0) > TIE * large
-    keep_staying(left.transitions, _paid(left), staying)
+    keep_staying(left.transitions, _rewarded(left), staying)
     return bool(staying.any())
 
 
 def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: int) -> bool:
-    """Return whether the other player can keep up a loop whose rewards may cancel.
+    """Return whether the other player can stay for ever in a loop whose rewards may cancel.
 
     Args:
         c: The component.
@@ -602,25 +609,25 @@ def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: 
         player: The player whose strategies these are.
     """
     left = induced(c, fixed, player)
-    inside = _paid(left) & (left.leaving == 0)
+    inside = _rewarded(left) & (left.leaving == 0)
     if not inside.any():
         return False
-    # Along the rows of such a loop no value is lost.
+    # No value is lost along the rows of such a loop.
     rise, change = advantages(left, (2 * player - 1) * v)
     gone = rise < -APART * change
     keep_staying(left.transitions, gone, np.ones(left.n, bool))
     return bool((inside & ~gone).any())
 
 
-def _paid(c: Component) -> Bools:
-    """The rows with a reward, [k]."""
-    paid = np.zeros(c.k, bool)
-    paid[c.outcome_row[c.reward != 0]] = True
-    return paid
+def _rewarded(c: Component) -> Bools:
+    """Return whether each row has a reward, [k]."""
+    rewarded = np.zeros(c.k, bool)
+    rewarded[c.outcome_row[c.reward != 0]] = True
+    return rewarded
 
 
 def _largest(c: GameComponent, v: Floats) -> float:
-    """The largest value or change in the component."""
+    """Return the largest value or change in the component."""
     return max(float(np.abs(v[0]).max()), float(advantages(c, v)[1].max()))
 
 
@@ -643,20 +650,21 @@ def solve_all_stages(
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Transitions of the component; next states from n on are places outside.
+        transitions: Transitions of the component; next states from n on are outside it.
         reward: [N] to player 0.
-        values: [n+m] of states and of places outside.
-        rest: [n+m] what floats as large as `values` cannot hold, to be added.
+        values: [n+m] of the component's states and of those outside.
+        rest: [n+m] low-order part of the values, to be added.
         x: [X] strategies whose supports are tried first; optimal ones are written.
         y: [Y] the same for player 1.
-        largest_game: The most actions that player 0 has in a state, and player 1.
+        largest_game: The largest number of actions of player 0 in a state, and of player 1.
         accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
         rounding: Duality gap accepted beyond that, in units of the largest payoff.
 
     Returns:
-        The value of each game, [n]; the sum of what changes along the best row, or the largest such
-        sum where both choose, [n]; the largest of all rows, [n]; and whether the duality gap is
-        accepted, [n].
+        value: [n] the value of each game.
+        change: [n] size of the changes along the best row, or the largest size if both choose.
+        largest: [n] the largest size of any row.
+        solved: [n] whether the duality gap is accepted.
     """
     n = len(x_start) - 1
     work = work_for(*largest_game)
@@ -696,7 +704,9 @@ def _find_advantages(
     payoff: Floats,
     changes: Floats,
 ) -> tuple[float, float]:
-    """Write the advantages of a state's rows and the sums of what changes along them.
+    """Write the advantage of each row of a state, and the size of the changes along it.
+
+    The size is the expected absolute reward plus absolute change of the value.
 
     Returns:
         The least advantage and the largest.
@@ -722,7 +732,7 @@ def _find_advantages(
 
 @inner
 def _choose(chooser: Floats, sign: int, payoff: Floats) -> int:
-    """Return the best action of the one who chooses, or the one chosen so far if it is as good."""
+    """Return the best action of the player who chooses; ties go to the current one."""
     best = now = 0
     for k in range(len(chooser)):
         best = k if sign * payoff[k] > sign * payoff[best] else best

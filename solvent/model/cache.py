@@ -1,18 +1,18 @@
-"""Long work: its results are kept on disk, and its progress is told.
+"""Caching and progress of long computations.
 
-**The cache.** Entries lie in the user's cache folder, or in the folder named by the environment
+**The cache.** Entries are in the user's cache folder, or in the folder named by the environment
 variable ``SOLVENT_CACHE``; ``off`` or ``0`` switches the cache off. The folder may be deleted at
 any time.
 
-An entry is found by a hash of its identity (of a solution the hash of the model and the tolerance)
-and of this version of the package: the names, sizes and times of its files, so that editing the
-rules of a game makes its entries unreachable. What is read is verified by checksums and unpacked
-without pickles; a damaged entry is computed anew. An entry is written beside its place and moved
-there, so that processes may share the folder. A full or read-only disk only means that nothing is
-kept. When the folder exceeds :data:`MOST_BYTES`, the longest unused entries go first.
+The name of an entry is a hash of its identity (for a solution, the hash of the model and the
+tolerance) and of the names, sizes and times of the package's files, so editing the rules of a game
+makes its entries unreachable. Entries are verified by checksums and read without pickles; a damaged
+one is computed again. An entry is written to a temporary file and moved into place, so processes
+can share the folder. If the disk is full or read-only, nothing is kept. When the folder exceeds
+:data:`MOST_BYTES`, the entries that were unused for longest are removed.
 
-**Progress.** Whoever starts the work passes a function, which is called with a :class:`Progress` at
-most ten times a second. Without one nothing is counted.
+**Progress.** The caller passes a function, which is called with a :class:`Progress` at most ten
+times a second.
 """
 
 from __future__ import annotations
@@ -35,18 +35,18 @@ from numpy.typing import NDArray
 from solvent.model.files import TEMPORARY, StoreError, write_atomically
 
 VARIABLE = "SOLVENT_CACHE"
-"""The environment variable that names the folder, or says ``off`` or ``0``."""
+"""The environment variable that names the folder, or is ``off`` or ``0``."""
 
 LONG = 0.2
-"""CPU seconds; what is computed sooner is not kept."""
+"""CPU seconds; results of shorter computations are not kept."""
 
 MOST_BYTES = 2**31
-"""Size limit of the folder; an entry of more than half of it is not kept."""
+"""Size limit of the folder; entries larger than half of it are not kept."""
 
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 
 _CODE = (".py", ".js", ".html", ".j2")
-"""The endings of files that results may depend on."""
+"""Extensions of the files that results may depend on."""
 
 _ABANDONED = 86_400
 """Seconds after which the writer of an unfinished entry is taken to be gone."""
@@ -124,7 +124,7 @@ def entry_path(identity: Mapping[str, Any]) -> Path | None:
 
 @cache
 def code_version() -> list[tuple[str, int, int]]:
-    """Return what tells this version of the package from others, as it was when first asked."""
+    """Return the name, size and time of each of the package's files, read once per process."""
     root = Path(__file__).parents[1]
     paths = sorted(path for path in root.rglob("*") if path.suffix in _CODE)
     stats = ((path, path.stat()) for path in paths)
@@ -135,10 +135,10 @@ def read_entry(path: Path) -> Packed | None:
     """Read an entry; None if there is none, or it is damaged.
 
     Args:
-        path: The entry's place; its name is part of the content.
+        path: The entry's file, whose name the content repeats.
     """
     try:
-        # At the end of an array the archive compares the checksum.
+        # Reading an array to its end makes the archive compare its checksum.
         with path.open("rb") as file, np.load(file, allow_pickle=False) as archive:
             arrays = dict(archive)
         header = json.loads(arrays.pop("header").tobytes())
@@ -155,7 +155,7 @@ def write_entry(path: Path, packed: Packed) -> None:
     """Write an entry, if the disk allows it and it is not too large.
 
     Args:
-        path: The entry's place.
+        path: The entry's file.
         packed: The entry's content.
     """
     size = sum(array.nbytes for array in packed.arrays.values())
@@ -169,12 +169,12 @@ def write_entry(path: Path, packed: Packed) -> None:
         write_atomically(path, lambda file: np.savez(file, allow_pickle=False, **members))
 
 
-def make_room(folder: Path, size: int = 0) -> None:
-    """Remove the longest unused entries until the rest is small enough; other files stay.
+def make_room(folder: Path, size: int) -> None:
+    """Remove the longest unused entries until a new one fits; other files stay.
 
     Args:
         folder: The folder of the cache.
-        size: Bytes that are about to be written.
+        size: Bytes of the new entry.
 
     Raises:
         OSError: If the folder cannot be read.
@@ -201,11 +201,11 @@ INTERVAL = 0.1
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a phase of some work.
+    """The progress of one phase of a computation.
 
     Attributes:
         done: Number of finished states.
-        total: Number of all states; None while that is unknown.
+        total: Number of all states; None if unknown.
         what: The phase: ``"compiling"``, ``"solving"`` or ``"proving"``.
     """
 
@@ -215,16 +215,16 @@ class Progress:
 
 
 OnProgress: TypeAlias = Callable[[Progress], None]
-"""Called as work goes on. What it raises ends the work."""
+"""Receives the progress. An exception that it raises ends the computation."""
 
 
 class Teller:
-    """Tells how far a phase has come: when it begins, ten times a second, and at its end.
+    """Reports the progress of a phase: at its beginning, ten times a second, and at its end.
 
     Args:
-        progress: The function to call; None for nobody.
+        progress: The function to call; None to report nothing.
         what: The phase.
-        total: Number of its states; None if that is unknown.
+        total: Number of all states; None if unknown.
         before: Number of states that were finished before.
     """
 
@@ -236,7 +236,7 @@ class Teller:
         self(0)
 
     def __call__(self, done: int) -> None:
-        """Tell, if it is time to.
+        """Report, if a report is due.
 
         Args:
             done: Number of finished states, without those before.

@@ -1,7 +1,7 @@
 """Pig, the jeopardy dice game for two.
 
 On a turn the player rolls a die again and again. A 1 ends the turn and the turn's total is lost;
-holding adds the total to the score and passes the die. Who first reaches the target wins. The
+holding adds the total to the score and passes the die. The first to reach the target wins. The
 rules and the recursion are in T. W. Neller and C. G. M. Presser, "Optimal play of the dice game
 Pig", The UMAP Journal 25(1), 2004.
 
@@ -56,8 +56,8 @@ class Pig(Rules):
     Args:
         target: Score that wins, within 1..1000. The usual game is to 100.
         sides: Sides of the die, within 2..100; a 1 always ends the turn.
-        signed: Pay -1 instead of 0 for a loss, so that the value is a difference of
-            probabilities instead of the probability that player 0 wins.
+        signed: Pay -1 instead of 0 for a loss. The value is then player 0's probability of winning
+            minus that of losing.
     """
 
     target: int = 100
@@ -160,7 +160,7 @@ class Pig(Rules):
         return "The die shows 1: the turn is over, and its points are lost."
 
     def scene(self, state: Turn) -> Scene:
-        """Draw both scores as bars, with the points of the turn, and what can be done."""
+        """Draw both scores and the turn's points as bars, and the actions as cards."""
         gauges = (
             Gauge(
                 self.player_name(player),
