@@ -84,12 +84,10 @@ def kept(
     path = entry_path(identity)
     if path is None:
         return make()
-    packed, found = read_entry(path), None
-    if packed is not None:
-        with contextlib.suppress(KeyError, TypeError, ValueError):  # An entry that lacks something.
-            found = unpack(packed)
-    if found is not None:
-        return found
+    with contextlib.suppress(KeyError, TypeError, ValueError):  # An entry may lack something.
+        packed = read_entry(path)
+        if packed is not None and (found := unpack(packed)) is not None:
+            return found
     began = time.process_time()
     made = make()
     if time.process_time() - began > LONG and (packed := pack(made)) is not None:
