@@ -157,7 +157,7 @@ $(STAMPS)/peers: EXTRAS := all,bench
 
 $(STAMPS)/bench $(STAMPS)/test $(STAMPS)/docs $(STAMPS)/notebooks $(STAMPS)/peers: $(STAMPS)/venv pyproject.toml
 	@echo "Installing .[$(EXTRAS)] into $(VENV); the first time takes some minutes."
-	$(if $(filter train all notebooks,$(subst $(comma), ,$(EXTRAS))),@echo "PyTorch for NVIDIA cards is gigabytes; README.md says how to do without them.")
+	$(if $(filter train all notebooks,$(subst $(comma), ,$(EXTRAS))),@echo "PyTorch for NVIDIA cards is gigabytes; docs/quickstart.md says how to do without them.")
 	@$(INSTALL) --build-constraint constraints.txt --editable '.[$(EXTRAS)]'
 	@touch $@
 
