@@ -129,7 +129,7 @@ class NetworkPlayer:
         """Check the rule."""
         check_choice(self.rule, "rule", RULES)
 
-    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+    def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """Return the action probabilities [k, A] of the chosen episodes."""
         seen = simulation.observe(chosen, player, self.observation)
         if seen.shape[1] != len(self.network.weights[0]):

@@ -106,7 +106,7 @@ class BatchSimulator(ABC):
     def examples(self) -> Iterable[Any]:
         """A fixed sample of states that includes the largest drawings."""
 
-    def told(self) -> dict[str, Batch]:
+    def extra_info(self) -> dict[str, Batch]:
         """Return additional entries of the info, arrays [n] by name."""
         return {}
 
@@ -184,7 +184,7 @@ class BatchSimulator(ABC):
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         """Raise a ValueError if a value of a saved array is out of range."""
-        for name, count in self.counts().items():
+        for name, count in self.index_bounds().items():
             array = saved[name]
             if ((array < 0) | (array >= count)).any():
                 raise ValueError(
@@ -192,7 +192,7 @@ class BatchSimulator(ABC):
                     f"allowed are 0 to {count - 1}"
                 )
 
-    def counts(self) -> dict[str, int]:
+    def index_bounds(self) -> dict[str, int]:
         """Return the bound of each array of indices, by name: its values are below it."""
         return {}
 
@@ -203,11 +203,11 @@ class SeatSimulator(BatchSimulator):
     In its arrays, ``"side"`` is an index into `seats`, and ``"opponent"`` one into `opponents`.
     """
 
-    def told(self) -> dict[str, Batch]:
+    def extra_info(self) -> dict[str, Batch]:
         seat = np.array(self.seats)[self.arrays["side"]]
         return {"seat": seat, "opponent": self.arrays["opponent"].astype(np.int64)}
 
-    def counts(self) -> dict[str, int]:
+    def index_bounds(self) -> dict[str, int]:
         return {"side": len(self.seats), "opponent": len(self.opponents)}
 
 
@@ -296,7 +296,7 @@ class Sampler(Protocol):
     def rules(self) -> Game:
         """The game."""
 
-    def plays(self, n: int, observation: str = "vector") -> Simulation:
+    def simulation(self, n: int, observation: str = "vector") -> Simulation:
         """Return `n` episodes that have not begun."""
 
     def examples(self) -> Sequence[Any]:
@@ -333,7 +333,7 @@ class Player(Protocol):
     def name(self) -> str:
         """The name of the player."""
 
-    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+    def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         """[k, A] action probabilities in episodes in which the player has a choice.
 
         Args:
@@ -348,6 +348,6 @@ class Uniform:
 
     name = "uniform"
 
-    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+    def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         legal = simulation.legal(chosen, player)
         return cast(Floats, legal / legal.sum(axis=1, keepdims=True))

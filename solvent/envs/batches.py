@@ -91,8 +91,8 @@ class TableSimulator(BatchSimulator):
     def examples(self) -> Sequence[Any]:
         return spread_states(self.game)
 
-    def counts(self) -> dict[str, int]:
-        return {**super().counts(), "state": self.game.n_states}
+    def index_bounds(self) -> dict[str, int]:
+        return {**super().index_bounds(), "state": self.game.n_states}
 
 
 class OnePlayerBatch(TableSimulator):
@@ -385,7 +385,7 @@ class BothSeats(TableSimulator):
     def over(self) -> Bools:
         return np.tile(self._over, 2)
 
-    def told(self) -> dict[str, Batch]:
+    def extra_info(self) -> dict[str, Batch]:
         return {"seat": np.repeat(self.seats, len(self._state))}
 
     def state(self, i: int) -> Any:
@@ -435,7 +435,7 @@ class SimulatedSeatBatch(SeatSimulator):
         observation: str,
     ) -> None:
         self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
-        self.simulation = simulation = sampler.plays(num_envs, observation)
+        self.simulation = simulation = sampler.simulation(num_envs, observation)
         self.game, self.rules = None, sampler.rules
         self.sampler, self.shared, self.seats = sampler, (sampler.rules, sampler), seats
         self.observation_space = simulation.observation_space
@@ -566,7 +566,7 @@ class SimulatedSeatBatch(SeatSimulator):
         for k, opponent in enumerate(self.opponents):
             mine = slice(None) if len(self.opponents) == 1 else self._opponent[chosen] == k
             if len(asked := chosen[mine]):
-                probabilities = opponent.mixes(self.simulation, asked, player[mine])
+                probabilities = opponent.action_probabilities(self.simulation, asked, player[mine])
                 draw_actions(asked, probabilities, self._stream, reply)
 
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:

@@ -401,7 +401,7 @@ class TableEpisode(Position):
         seen = self._at if self._index else table.observation[row].copy()
         return seen, table.mask[row].copy()
 
-    def told(self) -> dict[str, Any]:
+    def extra_info(self) -> dict[str, Any]:
         """Return the further entries of an info."""
         return {"seat": self.seats[self._side], "opponent": self._opponent} if self.pool else {}
 
@@ -440,8 +440,8 @@ class OnlyEpisode:
     def look(self) -> tuple[Any, NDArray[np.int8]]:
         return self._seen[0].copy(), self._mask[0].copy()
 
-    def told(self) -> dict[str, Any]:
-        return {name: array.item() for name, array in self.simulator.told().items()}
+    def extra_info(self) -> dict[str, Any]:
+        return {name: array.item() for name, array in self.simulator.extra_info().items()}
 
     @property
     def state(self) -> Any:
@@ -573,7 +573,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         return observation, reward, episode.over, False, self._info(mask, illegal=illegal)
 
     def _info(self, mask: NDArray[np.int8], *, illegal: bool) -> dict[str, Any]:
-        return {"illegal_action": illegal, "action_mask": mask, **self.episode.told()}
+        return {"illegal_action": illegal, "action_mask": mask, **self.episode.extra_info()}
 
     @property
     def state(self) -> Any:

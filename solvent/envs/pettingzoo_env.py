@@ -148,7 +148,7 @@ class SimulatedJointEpisode:
     """
 
     def __init__(self, sampler: Sampler, observation: str) -> None:
-        self._sampler, self._simulation = sampler, sampler.plays(1, observation)
+        self._sampler, self._simulation = sampler, sampler.simulation(1, observation)
         self.game, self.rules = None, sampler.rules
         self.alternating = isinstance(sampler.rules, Alternating)
         self.observation_spaces = (self._simulation.observation_space,) * 2

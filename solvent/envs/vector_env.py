@@ -146,7 +146,7 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
         self.simulator.begin(np.flatnonzero(chosen))
         self._begun = True
         observation, mask = self.simulator.look()
-        infos = _infos(chosen, np.zeros(self.num_envs, bool), mask, self.simulator.told())
+        infos = _infos(chosen, np.zeros(self.num_envs, bool), mask, self.simulator.extra_info())
         return self._shown(observation), infos
 
     def step(self, actions: Any) -> tuple[Batch, Batch, Batch, Batch, dict[str, Any]]:
@@ -186,8 +186,8 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
             "action_mask": mask,
             "_action_mask": self._all.copy(),
         }
-        for name, told in simulator.told().items():
-            infos[name], infos[f"_{name}"] = told, self._all.copy()
+        for name, entry in simulator.extra_info().items():
+            infos[name], infos[f"_{name}"] = entry, self._all.copy()
         if ended is not None:
             infos |= ended
         return observation, reward, terminated, self._none.copy(), infos
@@ -215,7 +215,7 @@ class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
         last = observation[indices]
         for i, seen in zip(indices.tolist(), last.tolist() if self._index else last, strict=True):
             final_obs[i] = seen
-        final_info = _infos(ended, illegal, mask, self.simulator.told())
+        final_info = _infos(ended, illegal, mask, self.simulator.extra_info())
         self.simulator.begin(indices)
         seen, mask[indices] = self.simulator.look(indices)
         observation[indices] = self._shown(seen)

@@ -27,7 +27,7 @@ class TableSampler:
     def table(self) -> TabularGame:
         return compile_game(self.rules)
 
-    def plays(self, n: int, observation: str = "vector") -> TableSimulation:
+    def simulation(self, n: int, observation: str = "vector") -> TableSimulation:
         return TableSimulation(self.rules, self.table, n)
 
     def examples(self) -> Sequence[Any]:
@@ -101,7 +101,7 @@ class TablePlayer:
     policies: tuple[TabularPolicy, TabularPolicy]
     name = "table"
 
-    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+    def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         probabilities = np.stack([policy.probabilities for policy in self.policies])
-        mixes: Floats = probabilities[player, simulation.arrays["state"][chosen]]
-        return mixes
+        chances: Floats = probabilities[player, simulation.arrays["state"][chosen]]
+        return chances

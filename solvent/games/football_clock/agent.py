@@ -61,7 +61,7 @@ from solvent.games.football_clock.simulation import (
     CHOICE,
     KICKOFF,
     TIMEOUT,
-    TimedFootballPlays,
+    TimedFootballSimulation,
 )
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
@@ -271,8 +271,8 @@ class AgentPlayer:
         """Return whether a half decides the game."""
         return np.asarray(np.asarray(half) == 2 * (not self.layout.game.for_points))
 
-    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        assert isinstance(simulation, TimedFootballPlays)
+    def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+        assert isinstance(simulation, TimedFootballSimulation)
         actions, records = simulation.sampler.rules.actions, simulation.records[chosen]
         phase, offence, half = records["phase"], records["offence"], records["half"]
         mine, ticks, rows = offence == player, records["ticks"], records["row"]

@@ -147,19 +147,21 @@ class PlayerLayers:
             moment: Other fields of an episode that are the same in all states.
         """
         layout, half = self.layout, layer.half
-        plays, chances = self.sampler.plays(min(AT_ONCE, len(row))), []
+        simulation, chances = self.sampler.simulation(min(AT_ONCE, len(row))), []
         usual = {"half": half, "ticks": layer.ticks, "choice": -1, "asked": -1, "receiver": -1}
         usual |= {"phase": phase, "left0": layer.own, "left1": layer.other}
         for name, value in {**usual, **moment}.items():
-            plays.records[name] = value
+            simulation.records[name] = value
         for begin in range(0, len(row), AT_ONCE):
             at = column[begin : begin + AT_ONCE]
-            everyone, records = np.arange(len(at)), plays.records[: len(at)]
+            everyone, records = np.arange(len(at)), simulation.records[: len(at)]
             records["row"] = row[begin : begin + AT_ONCE]
             records["margin"] = layout.margin(half)[at]
             if half == 1:
                 records["receiver"] = 1 - layout.receives()[at]
-            chances.append(self.player.mixes(plays, everyone, np.full(len(at), seat)))
+            chances.append(
+                self.player.action_probabilities(simulation, everyone, np.full(len(at), seat))
+            )
         return np.concatenate(chances)
 
 

@@ -1,4 +1,4 @@
-"""Football with a clock as plays that the generic environments sample: many episodes, compiled.
+"""Football with a clock, simulated: many episodes at once, compiled, for the environments.
 
 There are too many states to tabulate, so the episodes read the packed rules
 (:class:`solvent.games.football.packed.PackedRules`) and the clock. Everything here agrees with the
@@ -405,23 +405,25 @@ class TimedFootballSampler:
         self.write(start, 0, begins.state)
         self.arrays = _rules_of(self, start)
 
-    def plays(self, n: int, observation: str = "vector") -> TimedFootballPlays:
-        return TimedFootballPlays(self, n, observation)
+    def simulation(self, n: int, observation: str = "vector") -> TimedFootballSimulation:
+        return TimedFootballSimulation(self, n, observation)
 
     def examples(self) -> list[TimedPosition]:
         """Return the states of some episodes under the uniform policy."""
-        plays, live = self.plays(16), np.arange(16)
+        simulation, live = self.simulation(16), np.arange(16)
         states: list[TimedPosition] = []
-        plays.arrays["stream"][:] = live + 1
-        plays.begin(live)
+        simulation.arrays["stream"][:] = live + 1
+        simulation.begin(live)
         while len(live):
-            states += map(plays.state, live.tolist())
+            states += map(simulation.state, live.tolist())
             actions = np.zeros((2, 16), np.int64)
             for player, action in enumerate(actions):
-                chances = Uniform().mixes(plays, live, np.full(len(live), player))
-                draw_actions(live, chances, plays.arrays["stream"], action)
-            plays.move(live, actions[0], actions[1], np.zeros(16))
-            live = live[~plays.over()[live]]
+                chances = Uniform().action_probabilities(
+                    simulation, live, np.full(len(live), player)
+                )
+                draw_actions(live, chances, simulation.arrays["stream"], action)
+            simulation.move(live, actions[0], actions[1], np.zeros(16))
+            live = live[~simulation.over()[live]]
         return states
 
     def write(self, records: NDArray[Any], i: int, state: TimedPosition) -> None:
@@ -463,7 +465,7 @@ class TimedFootballSampler:
         )
 
 
-class TimedFootballPlays(Simulation):
+class TimedFootballSimulation(Simulation):
     """Episodes of football with a clock.
 
     Args:

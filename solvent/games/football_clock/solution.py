@@ -280,7 +280,7 @@ class OptimalPlayer:
         opposite = ours.shape[1] - 1 - asked.column
         return np.where(mine, ours[rows, asked.column], -theirs[rows, opposite])
 
-    def mixes(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
+    def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         strategies = np.zeros((len(chosen), simulation.n_actions))
         for own, i, seat in zip(strategies, chosen.tolist(), player.tolist(), strict=True):
             strategy = self.solution.policy(simulation.state(i), seat)

@@ -261,7 +261,7 @@ class YahtzeeEpisodes(BatchSimulator):
     def examples(self) -> Sequence[Turn]:
         return YahtzeeSampler(self.rules).examples()
 
-    def counts(self) -> dict[str, int]:
+    def index_bounds(self) -> dict[str, int]:
         rules = self._rules
         counts = 1 << len(rules.plain), rules.bonus_at + 1, 2, len(rules.dice), rules.rolls + 1
         return dict(zip(Situations._fields, counts, strict=True))

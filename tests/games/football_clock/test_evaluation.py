@@ -74,7 +74,7 @@ class Anyhow:
     def __init__(self, seed: int) -> None:
         self.seed = seed
 
-    def mixes(self, simulation: Simulation, chosen: Any, player: Any) -> Floats:
+    def action_probabilities(self, simulation: Simulation, chosen: Any, player: Any) -> Floats:
         seen, legal = simulation.observe(chosen, player), simulation.legal(chosen, player)
         weights = np.random.default_rng(self.seed).normal(size=(seen.shape[1], legal.shape[1]))
         chances = legal * (1.01 + np.sin(30 * seen.astype(float) @ weights))
@@ -84,16 +84,16 @@ class Anyhow:
 def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy]:
     """What a player answers in every state, in both seats."""
     sampler, table = made(number)
-    plays = sampler.plays(table.n_states)
+    simulation = sampler.simulation(table.n_states)
     for i, state in enumerate(table.states):
-        sampler.write(plays.records, i, state)
+        sampler.write(simulation.records, i, state)
     everyone = np.arange(table.n_states)
     policies = []
     for seat in (0, 1):
         who = np.full(table.n_states, seat)
-        acts = plays.acts(everyone, who)
+        acts = simulation.acts(everyone, who)
         chances = np.zeros(table.mask[seat].shape)
-        chances[acts] = player.mixes(plays, everyone[acts], who[acts])
+        chances[acts] = player.action_probabilities(simulation, everyone[acts], who[acts])
         chances[~acts & ~table.terminal, 0] = 1.0
         policies.append(TabularPolicy.of(table, chances, player=seat, name=player.name))
     return policies[0], policies[1]
@@ -109,7 +109,7 @@ def network_of(
 ) -> NetworkPlayer:
     """A network with weights at random."""
     rng = np.random.default_rng(seed)
-    widths = [*sampler.plays(1, observation).observation_space.shape, 12, 12]
+    widths = [*sampler.simulation(1, observation).observation_space.shape, 12, 12]
     widths.append(len(sampler.rules.actions.names))
     weights = tuple((rng.normal(size=shape) / 2).astype(np.float32) for shape in pairwise(widths))
     biases = tuple(rng.normal(size=width).astype(np.float32) for width in widths[1:])
@@ -371,31 +371,31 @@ def live_states(number: int) -> tuple[Any, ...]:
 @pytest.mark.parametrize("number", FORMS)
 def test_observations_and_legal_actions_are_those_of_the_rules(number: int) -> None:
     made, states = sampler(number), live_states(number)
-    plays = made.plays(len(states))
+    simulation = made.simulation(len(states))
     for i, state in enumerate(states):
-        made.write(plays.records, i, state)
-        assert plays.state(i) == state
+        made.write(simulation.records, i, state)
+        assert simulation.state(i) == state
     everyone = np.arange(len(states))
     for player in (0, 1):
         who = np.full(len(states), player)
         seen = np.stack([made.rules.observe(state, player) for state in states])
-        np.testing.assert_array_equal(plays.observe(everyone, who), seen)
-        legal = np.zeros((len(states), plays.n_actions), np.int8)
+        np.testing.assert_array_equal(simulation.observe(everyone, who), seen)
+        legal = np.zeros((len(states), simulation.n_actions), np.int8)
         for i, state in enumerate(states):
             legal[i, list(made.rules.legal_actions(state)[player])] = 1
-        np.testing.assert_array_equal(plays.legal(everyone, who), legal)
-        np.testing.assert_array_equal(plays.acts(everyone, who), legal.sum(axis=1) > 1)
+        np.testing.assert_array_equal(simulation.legal(everyone, who), legal)
+        np.testing.assert_array_equal(simulation.acts(everyone, who), legal.sum(axis=1) > 1)
 
 
 @pytest.mark.parametrize("number", FORMS)
 def test_one_hot_observations_say_the_same(number: int) -> None:
     made, states = sampler(number), live_states(number)[:500]
-    plays = made.plays(len(states), "onehot")
+    simulation = made.simulation(len(states), "onehot")
     for i, state in enumerate(states):
-        made.write(plays.records, i, state)
+        made.write(simulation.records, i, state)
     everyone, first = np.arange(len(states)), np.zeros(len(states), np.int64)
-    entries = plays.observe(everyone, first, "vector")
-    seen = plays.observe(everyone, first)
+    entries = simulation.observe(everyone, first, "vector")
+    seen = simulation.observe(everyone, first)
     assert set(np.unique(seen)) == {0, 1}
     varying = made.most > made.least
     assert (seen.sum(axis=1) == varying.sum()).all()
@@ -407,14 +407,14 @@ def outcomes(
 ) -> list[tuple[Any, float]]:
     """Where copies of a state go, each with its own stream, and what player 0 is paid."""
     n = len(streams)
-    plays = made.plays(n)
+    simulation = made.simulation(n)
     for i in range(n):
-        made.write(plays.records, i, state)
-    plays.arrays["stream"][:] = streams
+        made.write(simulation.records, i, state)
+    simulation.arrays["stream"][:] = streams
     paid = np.zeros(n)
     first, second = (np.full(n, action) for action in joint_action)
-    plays.move(np.arange(n), first, second, paid)
-    return [(plays.state(i), paid.item(i)) for i in range(n)]
+    simulation.move(np.arange(n), first, second, paid)
+    return [(simulation.state(i), paid.item(i)) for i in range(n)]
 
 
 @pytest.mark.parametrize("number", FORMS)
@@ -445,18 +445,18 @@ def test_every_move_leads_where_the_rules_lead_and_as_often(number: int) -> None
 def test_whole_games_are_played_by_the_rules(form: str, timeouts: int) -> None:
     game = TimedFootball(form=form, timeouts=timeouts)
     made = TimedFootballSampler(game)
-    plays = made.plays(1)
+    simulation = made.simulation(1)
     rng = np.random.default_rng(1)
-    plays.arrays["stream"][:] = 7
+    simulation.arrays["stream"][:] = 7
     only, seen = np.zeros(1, np.int64), set()
-    plays.begin(only)
-    assert plays.state(0) in [outcome.state for outcome in game.initial()]
-    while not game.is_terminal(before := plays.state(0)):
+    simulation.begin(only)
+    assert simulation.state(0) in [outcome.state for outcome in game.initial()]
+    while not game.is_terminal(before := simulation.state(0)):
         legal = game.legal_actions(before)
         joint = (int(rng.choice(legal[0])), int(rng.choice(legal[1])))
         paid = np.zeros(1)
-        plays.move(only, np.array(joint[:1]), np.array(joint[1:]), paid)
-        after = (plays.state(0), paid.item())
+        simulation.move(only, np.array(joint[:1]), np.array(joint[1:]), paid)
+        after = (simulation.state(0), paid.item())
         assert after in [(o.state, float(o.reward)) for o in game.transition(before, joint)]
         seen.add(before.phase)
     assert "call" in seen
