@@ -49,11 +49,12 @@ def one_thread() -> None:
 
 @pytest.fixture(autouse=True, scope="session")
 def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Caches are in a folder of this run of tests, shared by its workers and their programs."""
+    """Caches and logs are in a folder of this run of tests, shared by its workers and programs."""
     base = tmp_path_factory.getbasetemp()
     run = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOLVENT_CACHE", str(run / "cache"))
+        patch.setenv("SB3_LOGDIR", str(run / "log"))  # Otherwise one in /tmp for each learner.
         yield
 
 

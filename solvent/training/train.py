@@ -602,6 +602,8 @@ def make_model(
     # Separate seeds for the environments of each run: the customary seed + i would give runs
     # with neighbouring seeds almost the same environments.
     venv.seed(seed * setup.n_envs)
+    # A learner without a logger leaves a folder in the system's temporary one.
+    model.set_logger(Logger(None, []))
     return model
 
 

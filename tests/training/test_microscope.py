@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from copy import deepcopy
 from itertools import product
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -312,12 +313,16 @@ def test_the_parts_sum_to_the_gap(small: TabularGame) -> None:
     assert 'data-parts="dqn"' in microscope_section(kept).html
 
 
-def test_the_microscope_trains_as_train_does(small: TabularGame, tmp_path: Any) -> None:
+def test_the_microscope_trains_as_train_does_and_writes_nothing(
+    small: TabularGame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SB3_LOGDIR", str(tmp_path / "log"))
     settings = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
     seen = microscope(small, "ppo", timesteps=512, hyperparameters=settings, parts=False, seed=3)
+    assert not any(tmp_path.iterdir())
     scope = Microscope(small, every=256, observation="onehot")
     result = train(
-        small, "ppo", timesteps=512, hyperparameters=settings, seed=3, folder=tmp_path,
+        small, "ppo", timesteps=512, hyperparameters=settings, seed=3, folder=tmp_path / "run",
         progress=False, callback=scope,
     )  # fmt: skip
     np.testing.assert_array_equal(seen.policies[0].probabilities, result.policy.probabilities)
