@@ -22,9 +22,12 @@ from __future__ import annotations
 
 import itertools
 import json
+import os
 import re
+import shutil
 import stat
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
 from functools import partial
 from math import inf, isnan
@@ -69,7 +72,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.benchmark.summary import UNTUNED, all_of
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.model.files import StoreError, write_atomically
+from solvent.model.files import StoreError, locked, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import declared_names
 
@@ -384,9 +387,8 @@ def pack_submission(
     )
     suite = suite_of(card, where, suite)
     try:
-        out.parent.mkdir(parents=True, exist_ok=True)
-        with TemporaryDirectory(prefix=".solvent-", dir=out.parent) as beside:
-            place, packed = Path(beside) / out.name, []
+        with _written_beside(out) as place:
+            packed = []
             for asked in suite.tasks:
                 task = by_name.get(asked.name)
                 seeds = sorted(agent.seed for agent in task.agents) if task else []
@@ -403,6 +405,35 @@ def pack_submission(
     except OSError as error:
         raise StoreError(f"{out}: cannot be written ({error.strerror or error})") from error
     return found
+
+
+@contextmanager
+def _written_beside(out: Path) -> Iterator[Path]:
+    """Yield the place of a folder that is to be moved to another when it is whole.
+
+    Its name follows from that of the other, so that what a killed process has left there is
+    removed by the next one.
+
+    Args:
+        out: The place to which it will be moved.
+
+    Raises:
+        StoreError: If another process is writing for the same place.
+    """
+    beside = out.parent / f".solvent-{out.name}"
+    beside.mkdir(parents=True, exist_ok=True)
+    place = beside / "whole"
+    try:
+        with locked(beside):
+            if os.path.lexists(place):
+                shutil.rmtree(place)
+            try:
+                yield place
+            finally:
+                shutil.rmtree(place, ignore_errors=True)
+    finally:
+        with suppress(OSError):  # Another process may have locked it by now.
+            beside.rmdir()
 
 
 def suite_of(card: Card, where: str, suite: Suite | None = None) -> Suite:

@@ -34,6 +34,7 @@ from solvent.benchmark.suites import Setting, Suite, find_suite, suite_seeds, ta
 from solvent.exact import StoreError, save_policy
 from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
 from solvent.model import TabularPolicy
+from solvent.model.files import locked
 
 COMBAT, GREED = (task.name for task in SUITE.tasks)
 
@@ -289,6 +290,19 @@ def test_what_cannot_be_packed_leaves_nothing(
     with pytest.raises(StoreError, match=r"out: cannot be written \(No space left on device\)"):
         pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_what_a_killed_pack_left_is_removed_by_the_next_and_two_do_not_mix(
+    bench_folder: Path, tmp_path: Path
+) -> None:
+    left = tmp_path / ".solvent-out"
+    (left / "whole" / "policies").mkdir(parents=True)
+    (left / "whole" / "policies" / "of-another.npz").touch()
+    with locked(left), pytest.raises(StoreError, match="another process is at work on it"):
+        pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
+    pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+    assert not (tmp_path / "out" / "policies" / "of-another.npz").exists()
 
 
 def test_it_is_checked_against_the_suite_that_it_is_for(copy: Path) -> None:
