@@ -361,6 +361,8 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 shutil.rmtree(self._unfinished, ignore_errors=True)
                 return
         self._take_records(self._read_journal())
+        if self.finished:  # It was killed after its last layer.
+            self.finish()
         self._remove_passed()
         for layer in {read for left in self.missing for read in self.game.reads(left)}:
             if self.has(layer):

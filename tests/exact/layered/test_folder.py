@@ -465,6 +465,20 @@ def test_an_interrupted_solve_goes_on(
     assert contents(folder) == contents(originals[keep])
 
 
+def test_one_that_was_killed_after_its_last_layer_is_finished_when_it_is_taken_up(
+    originals: dict[str, Path],
+    layers: StartedLayers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(LayerFolder, "finish", lambda store: store.check_complete())
+        solve_in(tmp_path, layers)
+    assert "not finished" in refusal(lambda: LayerFolder.open(tmp_path, layers))
+    LayerFolder.create(tmp_path, layers).close()
+    assert contents(tmp_path) == contents(originals["all"])
+
+
 @pytest.mark.slow
 @pytest.mark.skipif(sys.platform == "win32", reason="forks")
 @pytest.mark.parametrize("keep", KEEPS)
