@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import partial
 from itertools import product
 from typing import Any
 
+import pytest
+
+from solvent import games
 from solvent.games import (
     Blackjack,
     Blotto,
@@ -652,3 +656,11 @@ LEGAL: list[tuple[str, Any, tuple[Any, ...], tuple[tuple[int, ...], ...]]] = [
 def test_legal_actions_are_those_that_the_rules_allow() -> None:
     for rule, game, state, expected in LEGAL:
         assert game.legal_actions(at(game, state)) == tuple(map(tuple, expected)), (rule, state)
+
+
+def test_a_parameter_that_is_nothing_it_could_be_is_named() -> None:
+    kinds = [kind for kind in vars(games).values() if isinstance(kind, type) and is_dataclass(kind)]
+    for kind in kinds:
+        for parameter in fields(kind):
+            with pytest.raises(ValueError, match=rf"\b{parameter.name}\b"):
+                kind(**{parameter.name: object()})

@@ -147,6 +147,9 @@ SEEN: list[tuple[Any, Any, list[list[float]]]] = [
         [[1, 0, 1, 0, 1, 1, 0, 0, 1, 2 / 3], [0, 1, 1, 1, 0, 1, 0, 0, 1, 2 / 3]],
     ),
     (Gridworld(), (1, 4), [[0.25, 1]]),
+    (Greed(9, 2), (1, (4, 2), "play"), [[0, 0.4, 0.2, 0, 0], [1, 0.2, 0.4, 0, 0]]),
+    (Greed(9, 2), (0, (4, 10), "last"), [[1, 0.4, 1, 1, 0], [0, 1, 0.4, 1, 0]]),
+    (Greed(9, 2), (0, (4, 10), "over"), [[0, 0.4, 1, 0, 1], [0, 1, 0.4, 0, 1]]),
     (Inventory(), (2, 1), [[2 / 3, 1 / 3]]),
     (Nim([1, 3]), Heaps((1, 3), 1), [[1 / 15, 3 / 15, 0], [1 / 15, 3 / 15, 1]]),
     (Pig(20), (1, (10, 4), 6), [[0, 0.5, 0.2, 0.3], [1, 0.2, 0.5, 0.3]]),
@@ -168,7 +171,7 @@ def test_what_players_see() -> None:
     for game, values, expected in SEEN:
         state = type(game.initial()[0].state)(*values)
         seen = [game.observe(state, player) for player in range(game.info.players)]
-        np.testing.assert_allclose(seen, expected, err_msg=game.info.name)
+        np.testing.assert_allclose(seen, expected, rtol=1e-6, err_msg=game.info.name)
 
 
 RANGES: list[tuple[Callable[..., Any], str, int, int]] = [

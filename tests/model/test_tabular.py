@@ -104,6 +104,9 @@ def test_arrays_in_the_shapes_of_other_packages_are_solved_to_their_published_va
     ended = from_arrays(forest, felled, start=[1, 0, 0], terminal=[2])
     assert ended.terminal.tolist() == [False, False, True]
     assert ended.initial.tolist() == [1, 0, 0]
+    assert ended.observation[0][:3].tolist() == [[0], [0.5], [1]]
+    over = from_arrays(np.ones((1, 1, 1)), [0], terminal=[0], actions_first=True)
+    assert solve(over).value == 0
     assert doctest.testmod(transforms).failed == 0
 
 
@@ -121,7 +124,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     with pytest.raises(ValueError, match="P and R have to be arrays of numbers, dense ones"):
         from_arrays(sparse, np.zeros(3))
     for terminal in ([3], [1.0], 2):
-        with pytest.raises(ValueError, match=r"terminal is .*; expected are indices of states, fr"):
+        with pytest.raises(ValueError, match=r"terminal is .*; .* indices of states, from 0 to 2"):
             from_arrays(flat, np.zeros(3), terminal=terminal)  # type: ignore[arg-type]
 
 
@@ -296,7 +299,7 @@ def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
     assert (tied[~pig.terminal].argmax(axis=1) == 0).all()
     # Somewhere it is not the first that is possible.
     assert (mode.probabilities[:, 1] > 0)[chances[:, 0] > 0].any()
-    assert mode.player == policy.player
+    assert (mode.player, mode.name) == (policy.player, f"{policy.name} (mode)")
 
 
 def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:

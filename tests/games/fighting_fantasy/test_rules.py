@@ -261,6 +261,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
             ({"stamin": 3}, "Did you mean 'stamina'"),
             ({"round_probabilities": "1/2"}, "allowed are three numbers"),
             ({"round_probabilities": [0.5, 0.5]}, "allowed are three numbers"),
+            ({"round_probabilities": ["x", 0, 1]}, "^p_w of round_probabilities is 'x'"),
             ({"round_probabilities": [0.5, -0.1, 0.6]}, "p_d of round_probabilities is -0.1"),
             ({"round_probabilities": [0.5, 0, "half"]}, "p_l of round_probabilities is 'half'"),
             ({"round_probabilities": [0.5, 0.2, 0.2]}, "sum to 9/10 instead of 1"),
