@@ -428,6 +428,13 @@ MOVES: list[Row] = [
         ((1, ((1, 0, 0, 0, 2, 0, 0, 0, 0),), 0),),
     ),
     *(
+        ("three in a row win", TicTacToe(), ((1, 1, 0, 2, 2, 0, 0, 0, last),), moves, after)
+        for last, moves, after in (
+            (0, ("top right", 0), ((1, ((1, 1, 1, 2, 2, 0, 0, 0, 0),), 1),)),
+            (1, (0, "right"), ((1, ((1, 1, 0, 2, 2, 2, 0, 0, 1),), -1),)),
+        )
+    ),
+    *(
         (
             "the higher card takes the prize and both cards are gone",
             Goofspiel(3),
