@@ -234,7 +234,7 @@ def test_a_file_may_be_in_any_case_or_as_a_spreadsheet_saves_it() -> None:
     head, table = TINY.splitlines()[:3], TINY.splitlines()[3:]
     shuffled = [*head, table[0].upper(), *(line.lower() for line in table[:0:-1])]
     # With a byte order mark, carriage returns, padded remarks and blank lines.
-    remarks = ["\ufeff# name: tiny,,,,", '"# source: made up, for ""tests""",,,,']
+    remarks = ["\ufeff#name: tiny,,,,", '"# source: made up, for ""tests""",,,,']
     saved = [*remarks, "# size: 2 x 3,,,,", ",,,,", *table, ",,,,", ""]
     for text in ("\n".join(shuffled), "\r\n".join(saved)):
         assert read_csv(text.encode(), "tiny.csv") == tiny()

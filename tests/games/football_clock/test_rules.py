@@ -412,7 +412,22 @@ def test_where_a_form_begins() -> None:
     assert start.state == TimedPosition("call", 2, 8, -5, (1, 1), down=3, to_go=7, to_goal=7)
 
 
+def test_a_half_is_for_points_and_the_other_forms_for_the_game() -> None:
+    over = TimedPosition("over", margin=3)
+    # Two ticks, a time-out of each side, an untimed down: five plays of 7 points at most.
+    half, won = tiny("half", half=30, stops=[], timeouts=1), tiny("second-half")
+    assert (half.info.reward_range, half.draw(over)) == ((-35, 35), "play is over")
+    assert won.info.reward_range == (0, 1)
+    assert won.draw(over) == "play is over; player A has won by 3"
+
+
+def test_a_shorter_half_has_the_stops_of_its_time() -> None:
+    assert ClockRules().shortened(61) == ClockRules(half=915, stops=(900, 120))
+    assert ClockRules().shortened(8) == ClockRules(half=120, stops=())
+
+
 def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
+    assert dict(tiny("half").info.parameters)["chart"] == "tiny"
     file = tmp_path / "chart.csv"
     file.write_text(csv_text(tiny().charts[0]), encoding="utf-8")
     assert ClockRules.of({"stops": [900, 120]}) == ClockRules()
