@@ -132,6 +132,19 @@ def test_a_chart_in_the_form_of_earlier_solutions_is_read() -> None:
     assert Chart.from_table(table) == chart
 
 
+def test_a_chart_has_at_most_so_many_plays_and_defences() -> None:
+    for plays, defences in ((0, 0), (1, 27), (100, 1)):
+        told = f"'large' has {plays} plays and {defences} defences; allowed are 1 to 99 plays and"
+        with pytest.raises(ChartError, match=told):
+            chart_of("large", [["3"] * defences] * plays, [], [])
+
+
+def test_a_name_near_to_no_chart_has_no_suggestion() -> None:
+    for name, ending in (("standart", r"\. Did you mean 'standard'\?"), ("x", "and .csv files")):
+        with pytest.raises(ChartError, match=ending + "$"):
+            load_chart(name)
+
+
 def small(**changes: list[str]) -> Chart:
     """Two plays against two defences."""
     given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,

@@ -168,6 +168,10 @@ def test_what_follows_a_play(game: TimedFootball, rows: list[tuple[Any, ...]]) -
         assert after(game, state, first, second) == following, state
 
 
+def test_a_long_gain_takes_45_seconds() -> None:
+    assert (Fraction(2, 3), call(5, 1, 2, 2), 0) in then(LONG, call(8), THREE, B)
+
+
 def test_kicks_take_a_tick() -> None:
     game = tiny(half=60, stops=[])
     kickoff = TimedPosition("kickoff", ticks=4, offence=1)
