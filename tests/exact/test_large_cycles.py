@@ -283,6 +283,22 @@ def test_where_newtons_method_ends_in_a_wrong_place_iteration_begins_elsewhere(
     assert len(wrong) == 2
 
 
+def test_matrix_games_that_the_compiled_method_leaves_are_solved_by_highs(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    table = local_game(4, 0.5, in_turn=False)
+    values, compiled = solve(table).values, markov_game.solve_all_stages
+
+    def leave_most(*arguments: Any) -> tuple[Any, ...]:
+        value, change, largest, solved = compiled(*arguments)
+        solved[1:] = False
+        value[1:], arguments[6][3:], arguments[7][3:] = 9, 1 / 3, 1 / 3
+        return value, change, largest, solved
+
+    monkeypatch.setattr(markov_game, "solve_all_stages", leave_most)
+    np.testing.assert_allclose(solve(table).values, values, rtol=0, atol=1e-9)
+
+
 SUBSETS = [states for size in (1, 2, 3) for states in combinations(range(3), size)]
 
 
