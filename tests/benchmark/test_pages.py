@@ -219,7 +219,7 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
         settings = chosen[algorithm.removeprefix("double_")].settings
         assert used.items() >= settings.items(), algorithm
     now = find_suite(results["suite"]).algorithms
-    assert "which are others for A2C and DQN" in page
+    assert "which differ for A2C and DQN" in page
     others = {name for name, own in chosen.items() if own.settings != now[name].settings}
     assert others == {"a2c", "dqn"}
     gap = script.READING.index("greedy_gap")
