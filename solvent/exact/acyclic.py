@@ -1,14 +1,14 @@
-"""Games without cycles: their optimum in exact rationals, and what an optimal policy meets.
+"""Games without cycles: their optimum in exact rationals, and the states that optimal play visits.
 
-**Rationals.** Backward induction as in :mod:`solvent.exact.decomposition`, on the rationals behind
-the arrays. Terms of an expectation are added as whole numbers over a common denominator, and each
-value is reduced once (:func:`solve_exactly`).
+**Rationals.** :func:`solve_exactly` is backward induction as in :mod:`solvent.exact.decomposition`,
+on the rational numbers that the table was made from. Terms of an expectation are added as integers
+over a common denominator, and each value is reduced once.
 
-**Ends and decisions.** With V the values, d(s) the probability that an optimal policy visits state
-s (its *occupancy measure*), and V2(s) the value of the second best action there, V(s) - V2(s) is
-the *action gap* of s and d(s) (V(s) - V2(s)) its *importance*: what would be lost from the start if
-that action were taken in s instead. In games with many states the importance of similar ones is
-added up; what is similar, the caller says (:func:`optimal_occupancy`).
+**Ends and decisions.** Let V be the values, d(s) the probability that an optimal policy visits
+state s (its *occupancy measure*), and V2(s) the value of the second best action there. Then
+V(s) - V2(s) is the *action gap* of s, and d(s) (V(s) - V2(s)) its *importance*: the loss at the
+start if that action were taken in s instead. In games with many states, the importance of similar
+decisions can be added up; the caller says which are similar (:meth:`OptimalOccupancy.decisions`).
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class RationalSolution:
     Attributes:
         value: The value to player 0, at the start distribution.
         values: [S] the value of every state.
-        best: [S] the best row of each state, the first of equals; -1 at an end.
+        best: [S] the best row of each state, the first among equals; -1 at an end.
     """
 
     value: Fraction
@@ -43,7 +43,7 @@ class RationalSolution:
 
 
 def solve_exactly(game: RationalGame) -> RationalSolution:
-    """Find the value of every state and a best row, with no rounding anywhere.
+    """Find the value and a best row of every state, without any rounding.
 
     Raises:
         ValueError: If a state can be visited twice, or both players choose in one.
@@ -59,7 +59,7 @@ def solve_exactly(game: RationalGame) -> RationalSolution:
     weights: dict[bytes, tuple[tuple[int, ...], int]] = {}
 
     def expected(row: int) -> tuple[int, int]:
-        """Numerator and denominator of a row's value, not reduced."""
+        """Return numerator and denominator of a row's value, not reduced."""
         if not free[row]:
             return _row_value(game, values, row).as_integer_ratio()
         outcomes = slice(*table.outcome_start[row : row + 2].tolist())
@@ -83,7 +83,7 @@ def solve_exactly(game: RationalGame) -> RationalSolution:
 
 
 def _acyclic(table: TabularGame) -> Components:
-    """The states of a game, each after all that it can lead to.
+    """Return the states of a game as components, each state after all its successors.
 
     Raises:
         ValueError: If a state can be visited twice.
@@ -99,7 +99,7 @@ def _acyclic(table: TabularGame) -> Components:
 
 
 def _row_value(game: RationalGame, values: list[Fraction], row: int) -> Fraction:
-    """The expected reward of a row and the expected value of the next state."""
+    """Return the expected reward of a row plus the expected value of the next state."""
     numbers, next_state = game.numbers, game.table.next_state
     terms = (
         numbers[game.probability[n]] * (numbers[game.reward[n]] + values[next_state[n]])
@@ -110,13 +110,13 @@ def _row_value(game: RationalGame, values: list[Fraction], row: int) -> Fraction
 
 @dataclass(frozen=True, slots=True)
 class DecisionGroup:
-    """A decision, or several that are alike.
+    """A group of similar decisions, or a single one.
 
     Attributes:
         group: The key of the group.
-        importance: The sum of theirs.
-        visits: Expected number of visits to their states.
-        actions: The frequency of each action there, the most frequent first.
+        importance: The sum of the decisions' importance.
+        visits: Expected number of visits to the decisions' states.
+        actions: Expected number of times that each action is taken there, most frequent first.
     """
 
     group: Any
@@ -132,9 +132,9 @@ class OptimalOccupancy:
     Attributes:
         table: The game.
         value: The value of the game.
-        visits: The probability that each state is visited, by index, where it is not 0.
+        visits: The probability that each state is visited, by index; states without one are not.
         row: [S] the row that is taken in each state; -1 at an end.
-        row_value: The value of a row.
+        row_value: Maps a row to its value.
     """
 
     table: TabularGame
@@ -146,10 +146,10 @@ class OptimalOccupancy:
     def ends(
         self, group: Callable[[Any], Hashable] = lambda state: state
     ) -> list[tuple[Any, Number]]:
-        """The states in which episodes end, with their probabilities, the likeliest first.
+        """Return the states in which episodes end, with their probabilities, likeliest first.
 
         Args:
-            group: The probabilities of states for which this gives the same are added up.
+            group: Maps a state to a key. The probabilities of states with the same key are added.
         """
         ends: dict[Hashable, Any] = defaultdict(int)
         for s, p in self.visits.items():
@@ -158,11 +158,11 @@ class OptimalOccupancy:
         return sorted(ends.items(), key=lambda end: (-end[1], repr(end[0])))
 
     def decisions(self, group: Callable[[Any], Hashable], most: int = 10) -> list[DecisionGroup]:
-        """The most important decisions.
+        """Return the most important decisions.
 
         Args:
-            group: Decisions for which this gives the same are added up.
-            most: Number of decisions to return, at most.
+            group: Maps a state to a key. Decisions in states with the same key form a group.
+            most: Largest number of groups to return.
         """
         importance: dict[Hashable, Any] = defaultdict(int)
         actions: dict[Hashable, dict[int, Any]] = defaultdict(lambda: defaultdict(int))
@@ -189,11 +189,11 @@ class OptimalOccupancy:
 def optimal_occupancy(
     game: TabularGame | RationalGame, solution: Solution | RationalSolution
 ) -> OptimalOccupancy:
-    """Follow an optimal policy from the start to its ends.
+    """Find the states that an optimal policy visits.
 
     Args:
-        game: A game for one player without cycles; a :class:`RationalGame` if the solution is one
-            in rationals.
+        game: A one-player game without cycles; a :class:`RationalGame` if the solution is a
+            :class:`RationalSolution`.
         solution: The solution of that game.
 
     Returns:
@@ -201,8 +201,8 @@ def optimal_occupancy(
         :class:`RationalSolution`.
 
     Raises:
-        ValueError: If the game has a cycle or a second player who chooses, or the two arguments
-            are not of one kind.
+        ValueError: If the game has a cycle or a second player who chooses, or only one of the two
+            arguments is in rationals.
     """
     if isinstance(game, RationalGame) and isinstance(solution, RationalSolution):
         exact, values, numbers = game, solution.values, game.numbers
@@ -217,7 +217,7 @@ def optimal_occupancy(
             lambda n: numbers[exact.probability[n]],
         )
     if isinstance(game, RationalGame) or isinstance(solution, RationalSolution):
-        raise ValueError("a game in rationals goes with a solution in rationals, and only with it")
+        raise ValueError("either both the game and the solution must be in rationals, or neither")
     solution.check_is_for(game)
     table, row_values = game, solution.action_values
     actions = solution.policies[0].probabilities.argmax(axis=1)
@@ -235,11 +235,11 @@ def optimal_occupancy(
 
 
 def _followed(start: OptimalOccupancy, probability: Callable[[int], Any]) -> OptimalOccupancy:
-    """Pass the probability of each visited state on to what follows, from the start on."""
+    """Return `start` with the visits of all states that follow from its visited states."""
     table, row, visits = start.table, start.row, dict(start.visits)
     if (table.action_count[1] > 1).any():
         raise ValueError(f"{table.info.name} has a second player who chooses")
-    # The other way round, every state comes before all that it leads to.
+    # In reverse order, every state comes before its successors.
     for s in _acyclic(table).order[::-1].tolist():
         if s in visits and row[s] >= 0:
             for n in range(*table.outcome_start[row[s] : row[s] + 2].tolist()):

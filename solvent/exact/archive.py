@@ -1,16 +1,16 @@
-"""Archives of plain arrays: what the project writes, and the only way in which it reads them.
+"""Archives of plain arrays, for policies, solutions and networks.
 
 A file is a NumPy ``.npz`` archive, read without pickles: opening one runs no code. One of the
 arrays holds a JSON header with the kind of content, the hash of the model that it belongs to, and
 the SHA-256 of all other arrays.
 
-Nothing in a file is believed. A :class:`Schema` says what a kind of archive holds. The names, types
+Files are not trusted. A :class:`Schema` lists the contents of a kind of archive. The names, types
 and shapes that a file states are compared with it, and their sizes added up, before an array is
 unpacked: a file of a megabyte can state gigabytes of zeros.
 
-**Policies and solutions** are such files (:func:`save_policy`, :func:`save_solution`), verified
-when they are read. A policy must be a distribution in every state. A solution must satisfy the
-equations of optimality, and its bracket is proved again.
+**Policies and solutions** are stored in such files (:func:`save_policy`, :func:`save_solution`) and
+verified when they are read. A policy must be a distribution in every state. A solution must satisfy
+the equations of optimality, and its bracket is proved again.
 """
 
 from __future__ import annotations
@@ -42,16 +42,16 @@ from solvent.model.tabular import check_policy
 FORMAT = 1
 
 LARGEST = 2**30
-"""Bytes that the arrays of a file may take, besides those whose shapes are known beforehand."""
+"""Largest size in bytes of a file's arrays, besides those whose shapes are known beforehand."""
 
 LARGEST_HEADER = 2**24
-"""Bytes of JSON."""
+"""Largest size of the JSON header in bytes."""
 
 LARGEST_ARRAY_HEADER = 2**14
-"""Bytes in which an array says what it is; NumPy writes a few hundred."""
+"""Largest size of an array's own header in bytes; NumPy writes a few hundred."""
 
 PLAIN = "biuf"
-"""Kinds of NumPy's types that are numbers."""
+"""NumPy's kinds of numbers."""
 
 COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Compression methods allowed in an archive; the unpacked size of others cannot be bounded."""
@@ -75,10 +75,10 @@ class Schema:
 
     Attributes:
         kind: Name of the kind, which the header states.
-        header: The entries of the header and their types. A float is a finite number, whole or
-            not, and an int is no truth value. Others may be there.
-        arrays: The arrays by name. With a ``*`` in it, a name stands for any number of arrays,
-            else the array has to be there. Others may not be there.
+        header: The required entries of the header and their types. A float is any finite number,
+            and a bool is not an int. Other entries are allowed.
+        arrays: The arrays by name. A name with a ``*`` stands for any number of arrays; the others
+            are required. Other arrays are not allowed.
     """
 
     kind: str
@@ -119,12 +119,12 @@ def read_archive(
     Args:
         path: The file.
         schema: The required contents.
-        expected: Is given the header, and returns the shapes of those arrays that have to have
-            one. It may refuse the header with a ValueError.
-        largest: Bytes that all other arrays may take.
+        expected: Maps the header to the shapes of those arrays that must have a certain one. It may
+            refuse the header with a ValueError.
+        largest: Largest size of all other arrays, in bytes.
 
     Raises:
-        StoreError: If the file is missing, damaged, too large, or not what the schema says.
+        StoreError: If the file is missing, damaged, too large, or does not match the schema.
     """
     with _opened(path) as (archive, members):
         header, stated = _read_header(archive, members.pop("header"))
@@ -146,16 +146,16 @@ def read_archive(
 
 
 def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray[Any]:
-    """Read the one array of a ``.npz`` that anybody has written.
+    """Read the only array of a ``.npz`` from any source.
 
-    The header of an archive of this project may be there, and is not looked at.
+    The header of an archive of this project is ignored.
 
     Args:
         path: The file.
         shapes: Shapes that the array may have; a larger one is not unpacked.
 
     Returns:
-        Plain numbers, in the byte order of this machine.
+        The array, in the byte order of this machine.
 
     Raises:
         StoreError: If the file is missing, damaged, holds anything but plain numbers, holds several
@@ -178,7 +178,7 @@ def read_array(path: str | Path, shapes: Collection[tuple[int, ...]]) -> NDArray
 def read_header(path: str | Path) -> dict[str, Any]:
     """Read the header of a saved policy, solution or network.
 
-    Its arrays are not read, and its checksum is not compared.
+    The arrays are not read, and the checksum is not compared.
 
     Args:
         path: The file.
@@ -207,7 +207,7 @@ class _Member(NamedTuple):
 def _opened(
     path: str | Path, what: str = "a file of solvent's"
 ) -> Iterator[tuple[zipfile.ZipFile, dict[str, _Member]]]:
-    """A file with what it states about its arrays; whatever is wrong with it becomes one line."""
+    """Open an archive, with the description of each array; turn every error into a StoreError."""
     try:
         with open_file(path) as file, zipfile.ZipFile(file) as archive:
             yield archive, _members(archive)
@@ -220,22 +220,22 @@ def _opened(
 
 
 def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
-    """Return each array's description; a ValueError if one is not plain or does not agree."""
+    """Return each array's description; raise ValueError if one is not plain or not as stated."""
     members: dict[str, _Member] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
         known = name != info.filename and info.compress_type in COMPRESSED_BY_NUMPY
         if not known or name in members:
-            raise ValueError(f"{name} is no array as NumPy packs it, or there twice")
+            raise ValueError(f"{name} is not an array as NumPy packs it, or is there twice")
         with archive.open(info) as member_file:
-            # NumPy would read all of a header before it refuses a long one.
+            # NumPy would read a long header completely before refusing it.
             file = io.BytesIO(member_file.read(LARGEST_ARRAY_HEADER))
         np.lib.format.read_magic(file)
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         members[name] = member = _Member(info, dtype, shape)
         plain = dtype.kind in PLAIN and all(length >= 0 for length in shape)
         if not plain or info.file_size != file.tell() + member.size:
-            raise ValueError(f"{name} is no plain array, or not of the size that it states")
+            raise ValueError(f"{name} is not a plain array, or not of the size that it states")
     return members
 
 
@@ -247,10 +247,10 @@ def _unpack(archive: zipfile.ZipFile, member: _Member) -> NDArray[Any]:
 
 
 def _read_header(archive: zipfile.ZipFile, member: _Member) -> tuple[dict[str, Any], Any]:
-    """The header and the checksum that it states."""
+    """Return the header, and the checksum that it states."""
     if member.dtype != np.uint8 or len(member.shape) != 1 or member.size > LARGEST_HEADER:
-        raise ValueError("the header is no text")
-    # What could not be proved is NaN in the curve of a checkpoint.
+        raise ValueError("the header is not text")
+    # The curve of a checkpoint has NaN for figures that could not be proved.
     header = parse_json(_unpack(archive, member).tobytes(), nan=True)
     stated, version = header.pop("sha256"), header.pop("format")
     if version != FORMAT:
@@ -339,7 +339,7 @@ def save_policy(
     """Save a policy.
 
     Args:
-        path: The file to write; by custom ending in ``.npz``.
+        path: The file to write, usually ending in ``.npz``.
         policy: The policy to save.
         metadata: JSON-able facts to keep with it, such as how it was trained.
 
@@ -366,8 +366,8 @@ def load_policy(path: str | Path, game: TabularGame) -> TabularPolicy:
         game: Game that the policy must be for.
 
     Raises:
-        StoreError: If the file is missing, damaged, of another kind, or for another game, or what
-            it holds is no policy.
+        StoreError: If the file is missing, damaged, of another kind, or for another game, or does
+            not hold a policy.
     """
 
     def expected(header: dict[str, Any]) -> Shapes:
@@ -432,17 +432,17 @@ def save_solution(path: str | Path, solution: Solution) -> None:
 def load_solution(path: str | Path, game: TabularGame) -> Solution:
     """Load a solution, and prove it again.
 
-    The values have to solve the equations of optimality in every state. All else follows from the
-    values and the policies, and is found anew: the value at the start, its bracket and the values
-    of actions (:mod:`solvent.exact.certificate`).
+    The values must solve the equations of optimality in every state. The value at the start, its
+    bracket and the action values are computed again from the values and the policies
+    (:mod:`solvent.exact.certificate`).
 
     Args:
         path: A file written by :func:`save_solution`.
         game: The game that the solution must solve.
 
     Raises:
-        StoreError: If the file is missing, damaged, of another kind, or for another game, or what
-            it holds is no solution.
+        StoreError: If the file is missing, damaged, of another kind, or for another game, or does
+            not hold a solution.
     """
 
     def expected(header: dict[str, Any]) -> Shapes:
@@ -470,12 +470,12 @@ def load_solution(path: str | Path, game: TabularGame) -> Solution:
 
 
 def _proved(game: TabularGame, solution: Solution) -> Solution:
-    """Return the solution with all numbers that follow from its values and policies found anew.
+    """Return the solution, with all numbers that follow from values and policies computed again.
 
     Raises:
         ValueError: If the values do not solve the equations of optimality.
         CertificateError: If no bracket can be proved.
-        ImproperGameError: If it is best for a player never to end the episode.
+        ImproperGameError: If a player does best by never ending play.
     """
     values, live = solution.values, ~game.terminal
     scale = max(1.0, *(float(np.abs(a).max(initial=0)) for a in (values, game.outcome_reward)))
@@ -484,7 +484,7 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
         found = np.zeros(game.n_states)
         found[live] = best.reduceat(folded.expectation(values), folded.row_start[:-1][live])
         off = np.abs(found - values)
-        # The other way round, this would be false for a NaN.
+        # Negated, so that a NaN is refused.
         if not off.max(initial=0.0) <= OPTIMALITY * scale:
             state = game.states[int(off.argmax())]
             raise ValueError(f"the value of state {shown(state)} is off by {off.max():.1e}")

@@ -1,40 +1,40 @@
 """Bounds of a game's value that do not trust the iteration that found it.
 
 Let V be supposed values and a(k) = sum of p (r + V(t) - V(s)) the *advantage* of row k of state s,
-by how much the value rises along it. Advantages are computed by differences, so that their rounding
-is in proportion to the rewards and differences beside them: what is large elsewhere does not widen
-a bracket here, nor hide a loss.
+the expected rise of the value along it. Advantages are computed from differences, so their rounding
+is proportional to the rewards and differences along the row: large values elsewhere neither widen a
+bracket here nor hide a loss.
 
-**What a policy achieves.** If the policy's rows rise by at least -e(s) on the average in every
-state s, its value is at least V - u for every u >= 0 that falls by e(s) or more in every move
-(u - P u >= e: the errors that play can still meet).
+**What a policy achieves.** If the advantages of the policy's rows average at least -e(s) in every
+state s, its value is at least V - u for every u >= 0 whose expected fall in a move from s is at
+least e(s) (u - P u >= e: u bounds the sum of the errors that play can still meet).
 
-**What no policy can beat.** U bounds the value from above if no row rises under it (it is
-excessive; Puterman 1994, theorem 7.2.2). U = V + w is, if w falls along every row k by a(k) and its
-rounding or more. The optimum of the game with the rewards a(k) and twice their rounding is such a
-w. In a large game with one player, the expected numbers of moves under its policy, to a factor of
-2, are found once: a multiple of them is tried for both u and w.
+**What no policy can beat.** U bounds the value from above if no row rises under it (U is
+*excessive*; Puterman 1994, theorem 7.2.2). This holds for U = V + w if w falls along every row k by
+at least a(k) and its rounding. The optimum of the game whose rewards are a(k) plus twice their
+rounding is such a w. In a large game for one player, the expected numbers of moves under its policy
+are computed once, to a factor of 2, and multiples of them are tried for both u and w.
 
-Both conditions are checked in floats for every state and row, with their rounding, whatever the
-values, u and w came from.
+Both conditions are checked in floats for every state and row, including their rounding, wherever
+the values, u and w came from.
 
-**Loops.** In a loop that can be kept up for ever without any reward, every state has the same
-value, so it is taken for one state, with the best of its values. If that bound is below 0, never to
-end is better than what was found, and the game is refused. Where the rewards of a loop cancel,
-exactly and on every way round it, its values differ by what is collected on the way, and it is one
-state likewise. These rows alone are exempt from the check, which they satisfy with equality. Every
-other loop has to fall under U, so one that gains, however little, has no bound.
+**Loops.** All states of a loop without rewards have the same value, so the loop is treated as one
+state, with the largest of its values. If that bound is below 0, never ending is better than any way
+to end, and the game is refused. If the rewards of a loop cancel exactly on every way round it, the
+values of its states differ by the rewards between them, and it is treated as one state as well.
+Only the rows of such loops are exempt from the check, which they satisfy with equality. Every other
+loop has to lose under U, so a loop that gains, however little, has no bound.
 
-**What the floats stand for.** A bracket holds for every game whose rewards and probabilities to
-change the state are those of the table but for a relative rounding; a state is left with what its
-moves sum to, so what a row lacks of 1 counts as staying.
+**What the floats stand for.** A bracket holds for every game whose rewards and probabilities of
+changing the state equal those of the table up to relative rounding. The probability of changing a
+state is the sum over its moves, so what a row lacks of 1 counts as staying.
 
-**Two players.** The value lies between what player 0's policy gets against a best response and
-what player 1's policy yields to a best response. Each is a one-player problem, and what no response
-can beat is bounded as above, from the game's own supposed values. To stay in a loop whose rewards
-cancel has no value, so the one who responds has to leave it. That is right only if the other one
-could not. Otherwise the game is refused, since its value would depend on which of the two is called
-player 0 (:func:`refuse_cancelling_loops`).
+**Two players.** The value lies between the value of player 0's policy against a best response and
+the value of player 1's policy against one. Each is a one-player problem, whose optimum is bounded
+as above, first from the game's own supposed values. Staying in a loop whose rewards cancel has no
+value, so the responding player has to leave it. That is right only if the other player cannot.
+Otherwise the game is refused, since its value would depend on which player is called player 0
+(:func:`refuse_cancelling_loops`).
 """
 
 from __future__ import annotations
@@ -71,36 +71,36 @@ from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.cache import OnProgress, Teller
 
 TIGHT = 1e-9
-"""A row that falls by less than this, in units of what changes along it, may be part of a loop
-whose rewards cancel; whether they do is then looked at exactly."""
+"""A row that falls by less than this, in units of the size of the changes along it, may be part of
+a loop whose rewards cancel. Whether they do is checked exactly."""
 
 LEVELS = 8
-"""The largest number of arrays that a bound may be the sum of."""
+"""Largest number of arrays whose sum is a bound."""
 
 SMALL = 2000
-"""Bounds of games of up to so many states are narrower, which takes longer."""
+"""Games of at most this many states get narrower bounds, which take longer."""
 
 SLACK = 8.0
-"""The factor by which such a bound is wider where the least one cannot be raised so far."""
+"""If the least multiple of an array fails as an upper bound, one larger by this factor is tried."""
 
 LATER = 16
-"""Sweeps after which a bound that still rises along some row is not raised further."""
+"""An upper bound under which some row still rises after this many sweeps is given up."""
 
 NARROW = 1e-11
-"""A bound that is so near, in units of the start's value or of 1, needs no closer look unless a
-narrower one is asked for."""
+"""A bound this close, in units of the value at the start or of 1, is not improved unless a narrower
+one is requested."""
 
 NARROWER = 1e-13
 """The same for a small game."""
 
 CLOSE = 1e-9
-"""Bounds of a game for two that are farther apart, in units of the value or of 1, are looked for
-again."""
+"""The bounds of a two-player game are computed again if they are farther apart than this, in units
+of the value or of 1."""
 
 EPSILON = float(np.finfo(float).eps)
 
 BLOCK = 16
-"""Number of terms of a start value that are added before their sums are added exactly."""
+"""Number of terms of a start value that are added in floats; sums of blocks are added exactly."""
 
 
 def bracket(
@@ -111,48 +111,29 @@ def bracket(
     narrow: float = NARROW,
     progress: OnProgress | None = None,
 ) -> tuple[float, float]:
-    """A lower and an upper bound of the game's value at its start.
+    """Return a lower and an upper bound of the game's value at its start.
+
+    The bounds hold whatever the values and policies are; good ones only make them narrow.
 
     Args:
         game: The game.
-        values: [S] the supposed values of the game.
-        policies: Policies of the players that are supposed to be optimal.
-        narrow: A bound that is so near, in units of the value at the start or of 1, needs no closer
-            look, if one player chooses.
-        progress: Called with the states done so far, if there are two policies to prove: each
-            state counts twice for either.
-
-    Returns:
-        The bounds; they hold whatever the values and policies are, which only make them narrow.
+        values: [S] supposed values.
+        policies: Supposedly optimal policies of both players.
+        narrow: If one player chooses, a bound this close, in units of the value at the start or of
+            1, is not improved.
+        progress: Called with the number of states done, if both players choose: each state counts
+            twice for each policy.
 
     Raises:
         CertificateError: If no bound could be proved.
-        ImproperGameError: If a player does best by never ending, a policy need not end, or the
-            value depends on who has to end play.
+        ImproperGameError: If a player does best by never ending play, play under a policy need not
+            end, or the value depends on who has to end it.
     """
     chooses = [bool((count > 1).any()) for count in game.action_count]
     if all(chooses):
-        # What no response to either policy can beat, each in a game for one.
-        lefts, bounds, supposed = [], [], [values, values]
-        for player, policy in enumerate(policies):
-            before = 2 * player * game.n_states
-            tell = Teller(progress, "proving", 4 * game.n_states, before=before)
-            lefts.append(against(game, policy))
-            tell(game.n_states)
-            bounds.append(_gained_at_most(lefts[-1], values, 2 * player - 1))
-            tell(2 * game.n_states)
-        # They are apart if values or policies are wrong: the responses have values of their own.
-        if not (np.isfinite(bounds).all() and sum(bounds) <= CLOSE * max(1.0, abs(bounds[1]))):
-            for player, left in enumerate(lefts):
-                supposed[player] = optimum(left)[0]
-                own = _upper_bound(left, supposed[player], 2 * player - 1)
-                bounds[player] = min(bounds[player], own)
-        for policy, left, own_values in zip(policies, lefts, supposed, strict=True):
-            refuse_cancelling_loops(game, policy, left, own_values)
-        return -bounds[0], bounds[1]
+        return _two_player_bracket(game, values, policies, progress)
     if not np.isfinite(values).all():
         raise CertificateError(f"{game.info.name}: the value of a state is not a finite number")
-    # The value of an end is 0; all else is held against the rewards.
     values = np.where(game.terminal, 0.0, values)
     side = -1 if chooses[1] else 1
     value, rounding = _at_start(game, side * values)
@@ -166,8 +147,35 @@ def bracket(
     return float(low), float(high)
 
 
-def _gained_at_most(game: TabularGame, values: Floats, side: int) -> float:
-    """Bound the rewards of the player who chooses; infinite if the values do not show a bound.
+def _two_player_bracket(
+    game: TabularGame,
+    values: Floats,
+    policies: tuple[TabularPolicy, TabularPolicy],
+    progress: OnProgress | None,
+) -> tuple[float, float]:
+    """Return the bounds of :func:`bracket` if both players choose."""
+    # The game that each policy leaves to the other player, and a bound of that player's rewards.
+    lefts, bounds, supposed = [], [], [values, values]
+    for player, policy in enumerate(policies):
+        before = 2 * player * game.n_states
+        tell = Teller(progress, "proving", 4 * game.n_states, before=before)
+        lefts.append(against(game, policy))
+        tell(game.n_states)
+        bounds.append(_response_bound(lefts[-1], values, 2 * player - 1))
+        tell(2 * game.n_states)
+    # If they are far apart, values or policies are wrong: solve for the values of the responses.
+    if not (np.isfinite(bounds).all() and sum(bounds) <= CLOSE * max(1.0, abs(bounds[1]))):
+        for player, left in enumerate(lefts):
+            supposed[player] = optimum(left)[0]
+            own = _upper_bound(left, supposed[player], 2 * player - 1)
+            bounds[player] = min(bounds[player], own)
+    for policy, left, own_values in zip(policies, lefts, supposed, strict=True):
+        refuse_cancelling_loops(game, policy, left, own_values)
+    return -bounds[0], bounds[1]
+
+
+def _response_bound(game: TabularGame, values: Floats, side: int) -> float:
+    """Bound the rewards of the player who chooses; infinite if the values do not prove a bound.
 
     Args:
         game: The game in which the other player's policy is folded into chance.
@@ -185,31 +193,31 @@ def _gained_at_most(game: TabularGame, values: Floats, side: int) -> float:
 def refuse_cancelling_loops(
     game: TabularGame, policy: TabularPolicy, left: TabularGame, values: Floats
 ) -> None:
-    """Refuse a policy against which both players could keep a loop going whose rewards cancel.
+    """Refuse a policy if it depends on who has to leave a loop whose rewards cancel.
 
-    The bounds of a best response take it that the player who responds ends such play. If the policy
-    could end it too, or both have to agree, the policy may owe its value to that.
+    The bounds of a best response assume that the responding player leaves such a loop. If the other
+    player could leave it too, or both have to agree, the policy may owe its value to that.
 
     Args:
-        game: A game for two.
+        game: A two-player game.
         policy: The policy of either player.
-        left: The game that is left for the other player.
-        values: [S] of the best response.
+        left: The game that it leaves to the other player.
+        values: [S] the values of the best response.
 
     Raises:
         ImproperGameError: If there is such a loop.
     """
     if not components(left).cyclic.any():
         return
-    every, paid = np.ones(left.n_rows, bool), ~free_rows(left)
+    every, rewarded = np.ones(left.n_rows, bool), ~free_rows(left)
     label = end_components(left, every)
-    paid &= (label[left.row_state] >= 0) & ~leaving_rows(left, label)
-    if not paid.any():
+    rewarded &= (label[left.row_state] >= 0) & ~leaving_rows(left, label)
+    if not rewarded.any():
         return
     other = 1 - policy.player
     side = 1 - 2 * other
     label, inside, _, _ = _merge_loops(left, side * np.where(left.terminal, 0.0, values), side)
-    loops = np.isin(label, label[left.row_state[paid & inside]])
+    loops = np.isin(label, label[left.row_state[rewarded & inside]])
     alone = _can_stay(game, other, ~game.terminal) & ~_can_stay(game, policy.player, loops)
     shared = loops & ~alone
     if shared.any():
@@ -221,11 +229,11 @@ def refuse_cancelling_loops(
 
 
 def _can_stay(game: TabularGame, player: int, states: Bools) -> Bools:
-    """The states from which a player can keep play within some states for ever, [S].
+    """Return the states from which a player can keep play within given states for ever, [S].
 
     Args:
         game: The game.
-        player: 0 or 1; the other one may do anything.
+        player: 0 or 1; the other player may do anything.
         states: [S] bool, no terminal states among them.
     """
     width = game.mask[player].shape[1]
@@ -242,7 +250,7 @@ def _can_stay(game: TabularGame, player: int, states: Bools) -> Bools:
 
 
 def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats]:
-    """The advantages of all rows, [K], and a bound of their rounding, [K].
+    """Return the advantages of all rows, [K], and bounds of their rounding, [K].
 
     Args:
         game: The game.
@@ -254,24 +262,23 @@ def _rises(game: TabularGame, values: Floats, sign: int) -> tuple[Floats, Floats
 
 
 def _at_start(game: TabularGame, *parts: Floats) -> tuple[float, float]:
-    """The expected value at the start of a sum of arrays, and a bound of its rounding."""
+    """Return the expected value of a sum of arrays at the start, and a bound of its rounding."""
     starts = np.flatnonzero(game.initial)
     chance = game.initial[starts]
     lacking = abs(1 - fsum(chance))
     terms = [chance * part[starts] for part in parts]
     rounding = sum(float(np.abs(part[starts]).max()) * lacking for part in parts)
-    # Only blocks are added with rounding, however many places there are to begin: whatever the
-    # order in a block, each of its sums rounds less than BLOCK times.
+    # Only sums within a block are rounded, in any order less than BLOCK times each.
     every = np.concatenate(terms)
     rounding += (4 + min(BLOCK, len(every))) * EPSILON * float(np.abs(every).sum())
     return fsum(np.add.reduceat(every, np.arange(0, len(every), BLOCK))), rounding
 
 
 def _proper_weights(game: TabularGame, policies: tuple[TabularPolicy, ...]) -> Floats:
-    """The probability of each row, [K]; 0 where play by the policies need not end.
+    """Return the probability of each row, [K]; 0 in states from which play need not end.
 
     Raises:
-        ImproperGameError: If an episode need not end.
+        ImproperGameError: If play need not end from a possible initial state.
     """
     weight = row_weights(game, *policies)
     lost = nonterminating(game, weight)
@@ -285,7 +292,7 @@ def _proper_weights(game: TabularGame, policies: tuple[TabularPolicy, ...]) -> F
 
 
 def _lengths(game: TabularGame, weight: Floats) -> Floats | None:
-    """Expected numbers of moves under a policy, [S], to a factor of 2; None if they are unknown."""
+    """Return expected numbers of moves under a policy, [S], to a factor of 2; None if unknown."""
     try:
         lengths = Chain(game.info.name, transitions_of(game), weight).lengths
     except CertificateError:
@@ -294,12 +301,12 @@ def _lengths(game: TabularGame, weight: Floats) -> Floats | None:
 
 
 def _in_proportion(gain: Floats, fall: Floats, lengths: Floats) -> Floats | None:
-    """A multiple of lengths that falls by the gains, [S]; None if there is none.
+    """Return a multiple of lengths that falls by at least the gains, [S]; None if there is none.
 
     Args:
         gain: Amounts by which it has to fall, in each state or along each row.
-        fall: Amounts by which the lengths fall there.
-        lengths: [S].
+        fall: Amounts by which the lengths themselves fall there.
+        lengths: [S] any array.
     """
     gains = gain > 0
     if not (fall[gains] > 0).all():
@@ -316,39 +323,39 @@ def _shortfall(
     lengths: Callable[[], Floats | None],
     narrow: float,
 ) -> float:
-    """Bound how far a policy falls below `values` at the start, to the player who chooses.
+    """Bound how far a policy's value at the start falls below `values`.
 
     Args:
         game: The game.
         values: [S].
-        weight: [K] the probability of each row.
+        weight: [K] the probability of each row under the policy.
         side: 1 if the player who chooses is player 0, else -1.
-        lengths: The expected numbers of moves, if they are found.
-        narrow: Width that needs no closer look, as for :func:`bracket`.
+        lengths: A function that returns the expected numbers of moves, [S], or None.
+        narrow: A bound this close is not improved, as for :func:`bracket`.
 
     Raises:
-        CertificateError: If floats cannot tell.
+        CertificateError: If no bound could be proved.
     """
     rows = np.diff(game.row_start)[game.row_state]
 
-    def mixed(rise: Floats, rounding: Floats) -> tuple[Floats, Floats]:
-        # Mixing rounds once more.
+    def averaged(rise: Floats, rounding: Floats) -> tuple[Floats, Floats]:
+        # The average over a state's rows is rounded once more.
         rounding = weight * (rounding + (rows + 4) * EPSILON * np.abs(rise))
         return (
             grouped_sum(game.row_state, weight * rise, game.n_states),
             grouped_sum(game.row_state, rounding, game.n_states),
         )
 
-    rise, rounding = mixed(*_rises(game, -side * values, -side))
+    rise, rounding = averaged(*_rises(game, -side * values, -side))
     for moves in _shapes(game, lengths):
-        more, blur = mixed(*_rises(game, moves, 0))
+        more, blur = averaged(*_rises(game, moves, 0))
         below = _in_proportion(rise + 2 * rounding, -more - blur, moves)
         if below is not None and _is_narrow(game, values, below, narrow):
-            more, blur = mixed(*_rises(game, below, 0))
+            more, blur = averaged(*_rises(game, below, 0))
             if (rise + more + rounding + blur <= 0).all():
                 return sum(_at_start(game, below))
     total = _expected_total(game, weight)
-    short, unmet = _bound(rise, rounding, total, lambda debt: mixed(*_rises(game, debt, 0)))
+    short, unmet = _bound(rise, rounding, total, lambda debt: averaged(*_rises(game, debt, 0)))
     if unmet is not None:
         raise CertificateError(
             f"{game.info.name}: no lower bound could be proved at state {game.states[unmet]!r}; "
@@ -365,43 +372,43 @@ def _upper_bound(
     policy: Ints | slice = slice(None),
     narrow: float = NARROW,
 ) -> float:
-    """A bound of the start's value that no policy of the player who chooses can exceed.
+    """Bound the value at the start under every policy of the player who chooses.
 
     Args:
         game: The game.
         values: [S] its supposed values.
         side: 1 if the player who chooses is player 0, else -1.
-        lengths: The expected numbers of moves under a policy, if they are found.
+        lengths: A function that returns the expected numbers of moves under a policy, or None.
         policy: The rows of that policy.
-        narrow: Width that needs no closer look, as for :func:`bracket`.
+        narrow: A bound this close is not improved, as for :func:`bracket`.
 
     Raises:
-        ImproperGameError: If the player does best by never ending.
-        CertificateError: If some loop gains for ever, or floats cannot tell.
+        ImproperGameError: If the player does best by never ending play.
+        CertificateError: If no bound could be proved.
     """
     values = side * values
     name = game.info.name
     cyclic = bool(components(game).cyclic.any())
     rise, rounding = _rises(game, values, side)
 
-    def found() -> Iterator[Floats]:
+    def candidates() -> Iterator[Floats]:
         gain = rise + 2 * rounding
         for moves in _shapes(game, lengths):
             more, blur = _rises(game, moves, 0)
             least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
-            # Other rows that are nearly as good may end later.
+            # Under other rows that are nearly as good, play may last longer.
             for above in () if least is None else (least, SLACK * least):
                 if raise_values(transitions_of(game), rise + 1.5 * rounding, above, LATER):
                     yield above
 
-    # Without cycles one pass finds the most that rows can gain.
-    for above in found() if cyclic else ():
+    # Without cycles, one backward pass finds the largest total gain.
+    for above in candidates() if cyclic else ():
         if _is_narrow(game, values, above, narrow):
             more, blur = _rises(game, above, 0)
-            # Where every row loses, no loop is without a cost, and none has to be looked for.
+            # If every row loses, so does every loop, and none has to be merged.
             if (rise + more + rounding + blur < 0).all():
                 return sum(_at_start(game, values, above))
-    inside, blur, most = np.zeros(game.n_rows, bool), np.zeros(game.n_states), _climb(game)
+    inside, blur, most = np.zeros(game.n_rows, bool), np.zeros(game.n_states), _acyclic_total(game)
     if cyclic:
         loops, inside, values, blur = _merge_loops(game, values, side)
         rise, rounding = _rises(game, values, side)
@@ -412,7 +419,7 @@ def _upper_bound(
     try:
         added, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
     except ImproperGameError:
-        # Some loop gains by more than nothing if its rounding is in its favour; and otherwise?
+        # Some loop gains with rounding in its favour. Does one gain without?
         try:
             most(rise - rounding, 0 * rounding)
         except ImproperGameError:
@@ -433,12 +440,12 @@ def _upper_bound(
 
 
 def _is_narrow(game: TabularGame, values: Floats, above: Floats, narrow: float) -> bool:
-    """Return whether the addition to values is next to nothing at the start, where values count."""
+    """Return whether the addition to the values is small enough at the start."""
     return _at_start(game, above)[0] <= narrow * max(1.0, abs(_at_start(game, values)[0]))
 
 
 def _shapes(game: TabularGame, lengths: Callable[[], Floats | None]) -> Iterator[Floats]:
-    """Arrays of which a multiple may be added to values: the same everywhere, and lengths, [S]."""
+    """Yield arrays whose multiples are tried as bounds: 1 in every state, and lengths, [S]."""
     yield np.where(game.terminal, 0.0, 1.0)
     moves = lengths() if components(game).cyclic.any() else None
     if moves is not None:
@@ -446,32 +453,32 @@ def _shapes(game: TabularGame, lengths: Callable[[], Floats | None]) -> Iterator
 
 
 Total: TypeAlias = Callable[[Floats, Floats], Floats]
-"""The total gain: gains of states or rows, and by how much each may be missed -> [S]."""
+"""Maps gains of states or rows, and their tolerances, to the total gain of play, [S]."""
 
 Change: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
-"""The rise of an array [S] in each state or row, and the rounding of that."""
+"""Maps an array [S] to its rise in each state or along each row, and the rounding of that."""
 
 
 def _bound(
     rise: Floats, rounding: Floats, total: Total, change: Change
 ) -> tuple[list[Floats], int | None]:
-    """Return the addition to values with which nothing rises under them.
+    """Return an addition to the values under which they rise nowhere.
 
-    It is a sum of arrays, each for what is left after those before it, so that its differences are
-    known far more precisely than floats of its size can say.
+    It is a sum of arrays, each of which bounds the rise that the arrays before it leave, so that
+    its differences are known far more precisely than floats of its size can express.
 
     Args:
         rise: The rise of the values, in each state under a policy or along each row.
         rounding: The rounding of that.
-        total: The sum of gains that play collects.
-        change: The function that gives the rise of an array.
+        total: The function that returns the total gain of play.
+        change: The function that returns the rise of an array.
 
     Returns:
-        The arrays, and where something still rises, if anywhere.
+        The arrays, and the first index at which the values still rise; None if there is none.
     """
     added: list[Floats] = []
     for _ in range(LEVELS):
-        # Where nothing rises and nothing is rounded, what is added has a rounding of its own.
+        # Leave room everywhere for the rounding of the addition itself.
         spare = float((rise + rounding).max()) if added else 0.0
         added.append(total(rise + 2 * rounding + spare, 0.5 * (rounding + spare)))
         more, blur = change(added[-1])
@@ -483,7 +490,7 @@ def _bound(
 
 
 def _expected_total(game: TabularGame, weight: Floats) -> Total:
-    """The expected sum over the states that are visited, when rows have the given weights."""
+    """Return a function for the expected total gain when rows have the given weights."""
     parts = components(game)
     if parts.cyclic.any():
         chain = Chain(game.info.name, transitions_of(game), weight)
@@ -497,8 +504,8 @@ def _expected_total(game: TabularGame, weight: Floats) -> Total:
     return total
 
 
-def _climb(game: TabularGame) -> Total:
-    """The most that the rows of a game without cycles can gain."""
+def _acyclic_total(game: TabularGame) -> Total:
+    """Return a function for the largest total gain in a game without cycles."""
 
     def total(gain: Floats, _slack: Floats) -> Floats:
         most, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
@@ -515,7 +522,7 @@ def _climb(game: TabularGame) -> Total:
 def _merge_loops(
     game: TabularGame, values: Floats, side: int
 ) -> tuple[Ints, Bools, Floats, Floats]:
-    """Find the loops whose states have the same value but for what is collected between them.
+    """Find the loops whose states have the same value, up to the rewards between them.
 
     Args:
         game: The game.
@@ -523,10 +530,10 @@ def _merge_loops(
         side: 1 if that is player 0, else -1.
 
     Returns:
-        loops: [S] a label that the states of a loop share, -1 outside of all.
+        loops: [S] a label that the states of a loop share, -1 outside all loops.
         inside: [K] the rows of the loops, which never leave them.
-        values: [S] with those of each loop raised to its best.
-        blur: [S] what rounding may have changed in them.
+        values: [S] the values, with those of each loop raised to its best.
+        blur: [S] a bound of their rounding.
     """
     free = free_rows(game)
     loops = end_components(game, free)
@@ -545,7 +552,7 @@ def _merge_loops(
             collected[states] = potential
     if not within.any() and not (loops >= 0).any():
         return loops, within, values, np.zeros(game.n_states)
-    # The free loops that no other loop has taken in.
+    # Loops without rewards that are not part of another loop.
     alone = (wide < 0) & (loops >= 0)
     wide[alone] = game.n_states + loops[alone]
     inside = np.where(alone[game.row_state], inside, within & (wide[game.row_state] >= 0))
@@ -562,13 +569,13 @@ def _merge_loops(
 
 
 def _potential(game: TabularGame, states: Ints, rows: Bools, side: int) -> list[float] | None:
-    """Return the reward collected between the states of a loop, if it is the same on all ways.
+    """Return the rewards between the states of a loop, if they are the same on all ways.
 
     Returns:
-        For each state what a way from there to the first of them collects on the average; None if
-        in exact arithmetic some row gains or loses against that.
+        For each state, the mean reward on a way from there to the first state; None if in exact
+        arithmetic some row gains or loses against that.
     """
-    # Each row's outcomes as (probability, next state, reward), and where each state is led to from.
+    # Each row's outcomes as (probability, next state, reward), and each state's predecessors.
     outcomes: dict[int, list[list[tuple[Fraction, int, Fraction]]]] = {}
     into: dict[int, list[tuple[int, Fraction]]] = defaultdict(list)
     for s in states.tolist():
@@ -604,7 +611,7 @@ def _potential(game: TabularGame, states: Ints, rows: Bools, side: int) -> list[
 
 
 def _refuse_nonterminating_play(game: TabularGame, bound: Floats) -> None:
-    """Raise if a player could go round for ever at no cost where ending is sure to cost."""
+    """Raise if a player can stay in a loop for ever at no cost where ending is a loss."""
     worse = (end_components(game, free_rows(game)) >= 0) & (bound < 0)
     if worse.any():
         raise ImproperGameError(
@@ -615,9 +622,9 @@ def _refuse_nonterminating_play(game: TabularGame, bound: Floats) -> None:
 
 
 def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
-    """The most that the given rows can gain, each loop merged into one state.
+    """Return a function for the largest total gain along given rows, each loop merged into a state.
 
-    When it is called, it raises ImproperGameError if some loop gains for ever.
+    The function raises ImproperGameError if some loop gains for ever.
     """
 
     def total(gain: Floats, _slack: Floats) -> Floats:
@@ -632,7 +639,7 @@ def _most_gained(game: TabularGame, rows: Bools, loops: Ints) -> Total:
         new_row[kept] = np.arange(len(kept))
         used = used[np.argsort(new_row[game.outcome_row[used]], kind="stable")]
         counts = np.bincount(new_row[game.outcome_row[used]], minlength=len(kept))
-        # Without masks: a merged loop may have a hundred thousand ways on, and no state as many.
+        # No masks: a merged loop may have a hundred thousand actions, far more than any state.
         quotient = TabularGame.trusted(
             "",
             info=GameInfo(game.info.name, 1, (("move",),), False, (0.0, np.inf), ()),

@@ -1,21 +1,21 @@
 """Linear equations of a Markov chain: (I - P) x = r, and the transposed system.
 
-The diagonal of I - P is the probability to change the state. It is taken as the sum of the ways
-out, never as 1 minus the probability to stay: where a state is left once in 2^52 moves, the
-difference would be all rounding.
+The diagonal of I - P is the probability of changing the state. It is the sum of the probabilities
+of all moves out of the state, never 1 minus the probability of staying: if a state is left once in
+2^52 moves, that difference is all rounding.
 
-Small chains are solved by an elimination without subtractions, which keeps its accuracy however
-long play lasts (Grassmann, Taksar and Heyman 1985). Larger ones are solved by iteration: a Krylov
-method, preconditioned by sweeps of Gauss-Seidel. The sweeps are at their best where play goes on in
-one direction, the Krylov method where it goes everywhere. Iteration ends when the residual e is
-that of rounding, as small as a factorization would leave it; the error is at most e times the
-expected number of moves, which :mod:`solvent.exact.certificate` takes into account. A chain whose
-states can be put in an order in which moves lead nowhere far is eliminated in that order: at once
-if that takes no longer than a few dozen sweeps, and where iteration makes no progress if it is not
-too much work.
+Small chains are solved by elimination without subtractions, which stays accurate however long play
+lasts (Grassmann, Taksar and Heyman 1985). Larger ones are solved by iteration: a Krylov method,
+preconditioned by sweeps of Gauss-Seidel. Sweeps work best where play moves in one direction, the
+Krylov method where it moves in all. Iteration ends when the residual e is down to rounding, as
+small as a factorization would leave it; the error is at most e times the expected number of moves,
+which :mod:`solvent.exact.certificate` takes into account. If the states can be ordered such that
+moves lead only to nearby states (a small *bandwidth*), the chain is eliminated in that order: at
+once if that takes no longer than a few dozen sweeps, or if iteration makes no progress and
+elimination is not too much work.
 
-**Compiled loops** put rows together, sweep, eliminate and find exits. Arrays are named as in
-:class:`solvent.model.TabularGame`; ``rows`` of a state are consecutive.
+**Compiled loops** merge rows, sweep, eliminate and find exits. Arrays are named as in
+:class:`solvent.model.TabularGame`.
 """
 
 from __future__ import annotations
@@ -32,42 +32,41 @@ from solvent.exact.solution import CertificateError
 from solvent.model.arrays import Floats, Ints
 
 ELIMINATED = 64
-"""Chains of up to so many states are eliminated at once."""
+"""Chains of at most this many states are eliminated at once."""
 
 SLOW = 1e8
-"""Expected numbers of moves above this are not trusted to iteration."""
+"""Iteration is not trusted if the expected number of moves is above this."""
 
 NARROW = 16
-"""Chains whose moves can be made to lead no farther than this are eliminated at once."""
+"""Chains of at most this bandwidth are eliminated at once."""
 
 LARGEST_WORK = 2e10
-"""Chains whose elimination would take more multiplications than this, some ten seconds, are not
-eliminated as a whole."""
+"""Chains are not eliminated if that takes more multiplications than this, some ten seconds."""
 
 LARGEST_BAND = 10**8
-"""Floats that the elimination of a chain as a whole may hold."""
+"""Largest number of floats in the elimination of a chain."""
 
 PATIENCE = 1000
-"""Steps of iteration after which a residual that is not ten times smaller counts as stuck."""
+"""Iteration stops if the residual is not ten times smaller after this many steps."""
 
 ROUNDING = 4 * float(np.finfo(float).eps)
-"""Residuals up to this, in units of the terms that they are the sum of, are rounding."""
+"""Residuals up to this, in units of the sum of their absolute terms, are rounding."""
 
 NEAR_ROUNDING = 64 * float(np.finfo(float).eps)
-"""Residuals up to this, in the same units, are taken where no more can be had."""
+"""Residuals up to this, in the same units, are accepted if iteration cannot reduce them."""
 
 
 def narrow_order(start: Ints, target: Ints, widest: int) -> tuple[Ints, int] | None:
-    """Order the nodes of a graph such that edges lead nowhere far (Cuthill and McKee 1969).
+    """Order the nodes of a graph to give it a small bandwidth (Cuthill and McKee 1969).
 
     Args:
         start: [n+1] the edges of node s are ``target[start[s] : start[s+1]]``.
         target: [E] where each edge leads.
-        widest: The largest number of places between the nodes of an edge that is of use.
+        widest: The largest useful bandwidth.
 
     Returns:
-        The nodes in that order, [n], and the largest number of places between an edge's nodes;
-        None if that is above `widest`.
+        The nodes in that order, [n], and the bandwidth: the largest number of places between the
+        nodes of an edge. None if it is above `widest`.
     """
     n = len(start) - 1
     if n == 0:
@@ -84,14 +83,14 @@ def narrow_order(start: Ints, target: Ints, widest: int) -> tuple[Ints, int] | N
 
 
 class Chain:
-    """Play among n states when it is fixed how likely each row is.
+    """A Markov chain: play among n states when the probability of each row is fixed.
 
     Args:
         name: The game's name, for error messages.
         transitions: The transitions of the n states.
-        weight: [K] the probability of each row in its state. A state without a row of positive
-            weight has left for good.
-        leaving: [n] the probability to leave the n states at once, nowhere if left out.
+        weight: [K] the probability of each row in its state. States without a row of positive
+            weight are terminal.
+        leaving: [n] the probability of leaving the n states from each; 0 if left out.
 
     Raises:
         CertificateError: If a state is never left, as far as floats can tell.
@@ -130,8 +129,8 @@ class Chain:
 
         Args:
             right: [n].
-            within: [n] residuals up to this are small enough; so are those that are rounding.
-            guess: [n] where iteration begins.
+            within: [n] largest residuals accepted, besides rounding; 0 if left out.
+            guess: [n] the vector to begin iteration with.
             transposed: Whether to solve (I - P)' x = right instead.
 
         Raises:
@@ -151,30 +150,29 @@ class Chain:
     @cached_property
     def _is_short(self) -> bool:
         """Return whether play lasts so few moves that a small residual means a small error."""
-        # Where every state that leads anywhere may leave at once, that bounds the number of moves.
-        open_ = np.diff(self.start) > 0
-        at_once = self.leaving + self.moves @ (~open_).astype(float)
-        if (at_once[open_] * SLOW > 1).all():
+        # If play can end in one move from every state, that bounds the number of moves.
+        leads = np.diff(self.start) > 0
+        at_once = self.leaving + self.moves @ (~leads).astype(float)
+        if (at_once[leads] * SLOW > 1).all():
             return True
         return self.lengths is not None and float(self.lengths.max()) < SLOW
 
     @cached_property
     def lengths(self) -> Floats | None:
-        """The expected numbers of moves that change the state, to a factor of 2; None if unknown.
+        """[n] expected numbers of moves that change the state, to a factor of 2; None if unknown.
 
-        They fall by at least half of the probability to change the state, [n], in every state.
+        In every state, their expected fall is at least half the probability of changing the state.
         """
         x = self._by_band(self.changing, NARROW)
         if x is None:
-            # If what the equations lack is at most half of their right side, x is right to a
-            # factor 2.
+            # If the residual is at most half of the right side, x is right to a factor of 2.
             x = np.zeros(self.n)
             if not self._improve(x, self.changing, 0.5 * self.changing):
                 return None
         return x if (x > 0).all() else None
 
     def _improve(self, x: Floats, right: Floats, within: Floats, transposed: bool = False) -> bool:
-        """Iterate on x ([n]); whether its residual became small enough."""
+        """Improve x ([n]) by iteration; return whether its residual became small enough."""
         moves = self._transposed if transposed else (self.start, self.target, self.flow)
         work = np.empty((7, self.n))
         relative = bicgstab(
@@ -183,7 +181,7 @@ class Chain:
         )  # fmt: skip
         if relative <= NEAR_ROUNDING:
             return True
-        # Where values are small, what is left may be the rounding of larger ones elsewhere.
+        # Where values are small, the residual may be rounding of larger values elsewhere.
         residual, largest = np.abs(work[0]), float(np.abs(x).max())
         return bool((residual <= NEAR_ROUNDING * self.changing * largest).all())
 
@@ -196,16 +194,15 @@ class Chain:
     def _by_band(
         self, right: Floats, widest: int | None = None, *, transposed: bool = False
     ) -> Floats | None:
-        """The solution by elimination in an order of states in which moves lead nowhere far.
+        """Solve (I - P) x = right by elimination in an order of states with a small bandwidth.
 
         Args:
             right: [n].
-            widest: The largest number of places that a move may lead; what is not too much work if
-                left out.
+            widest: The largest bandwidth; by default as large as is not too much work.
             transposed: Whether to solve the transposed system.
 
         Returns:
-            None if it would be too much work, or some state is never left.
+            [n] the solution; None if the bandwidth is larger, or some state is never left.
         """
         if widest is None:
             widest = int(min((LARGEST_WORK / self.n) ** 0.5, LARGEST_BAND / (2 * self.n)))
@@ -219,12 +216,12 @@ class Chain:
         return x
 
     def _factored(self, widest: int) -> tuple[Floats, Floats, Ints] | None:
-        """The chain, eliminated in an order in which moves lead no farther than so many places."""
+        """Eliminate the chain in an order of at most that bandwidth; None if it cannot be done."""
         leads = np.diff(self.start) > 0
         place = np.full(self.n, -1)
         place[leads] = np.arange(leads.sum())
         target = place[self.target]
-        # What leads on, state by state, without what ends there.
+        # The slices of each state's moves, without moves to terminal states.
         before = np.concatenate(([0], np.cumsum(target >= 0)))[self.start]
         if self.n <= ELIMINATED:
             found: tuple[Ints, int] | None = np.arange(leads.sum()), max(int(leads.sum()) - 1, 0)
@@ -245,16 +242,18 @@ class Chain:
 
 
 LEAST_GOAL = 1e-12
-"""Residuals are found anew at the latest when the square of their norm is this much smaller."""
+"""The residual is computed again at the latest when its squared norm has fallen by this factor."""
 
 
 @kernel(allocates=True)
 def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return the chain in which each row has the given weight, without what stays in a state.
+    """Return the chain in which each row has the given weight, without self-loops.
 
     Returns:
-        Entries of each state ([S+1]), where they lead (distinct within a state, never the state
-        itself), how likely, and the sum of that for each state, -1 for one without a row.
+        start: [S+1] slices of the states' moves.
+        target: The states they lead to, distinct within a slice.
+        flow: Their probabilities.
+        total: [S] the sum of these; -1 for a state without a row of positive weight.
     """
     row_start, outcome_start, next_state, probability = transitions
     n, most = len(row_start) - 1, len(next_state)
@@ -275,7 +274,7 @@ def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Fl
                     flow[place[t]] += weight[k] * probability[o]
                     total[s] += weight[k] * probability[o]
         start[s + 1] = end
-    # What is kept is no longer than it has to be.
+    # Copies free the unused ends.
     return start, target[: start[n]].copy(), flow[: start[n]].copy(), total
 
 
@@ -283,7 +282,7 @@ def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Fl
 def sweep(
     start: Ints, target: Ints, flow: Floats, changing: Floats, right: Floats, x: Floats
 ) -> None:
-    """Two sweeps of Gauss-Seidel for (I - P) x = right, from the first state to the last and back.
+    """Sweep by Gauss-Seidel for (I - P) x = right, from the first state to the last and back.
 
     Args:
         start: [S+1] entries of each row of P without its diagonal.
@@ -320,28 +319,28 @@ def find_residual(
         start: [S+1] entries of each row of P without its diagonal.
         target: Columns of the entries.
         flow: Values of the entries.
-        last: [S] the diagonal of I - P, without the sum of the row's entries if by differences.
-        differences: 1 if each entry is multiplied with how x differs there, else 0.
+        last: [S] the diagonal of I - P, minus the sum of the row's entries if `differences` is 1.
+        differences: 1 to multiply each entry by the difference of x along it, else 0.
         right: [S].
         x: [S].
-        within: [S] how much may be lacking.
-        rest: [S] what is lacking, written.
+        within: [S] residuals accepted.
+        rest: [S] residuals, written.
 
     Returns:
-        The largest of that in units of what may be lacking, and in units of the terms that it is
-        the sum of; not finite if x is not.
+        The largest residual in units of `within`, and in units of the sum of its absolute terms;
+        not finite if x is not.
     """
     largest, relative = 0.0, 0.0
     for s in range(len(x)):
         value, here = right[s] - last[s] * x[s], differences * x[s]
-        # A state that is rarely left has little weight beside what it is: so has its rounding.
+        # In a state that is rarely left the terms are small, and so is their rounding.
         terms = abs(right[s]) + last[s] * abs(x[s])
         for e in range(start[s], start[s + 1]):
             value += flow[e] * (x[target[e]] - here)
             terms += flow[e] * (abs(x[target[e]]) + abs(here))
         rest[s] = value
         if value != 0:
-            # The other way round, these would be false for a NaN.
+            # Negated, so that a NaN counts as larger.
             if not abs(value) <= largest * within[s]:
                 largest = abs(value) / within[s]
             if not abs(value) <= relative * terms:
@@ -366,11 +365,11 @@ def bicgstab(
 ) -> float:
     """Solve (I - P) x = right by BiCGSTAB, preconditioned by two sweeps of Gauss-Seidel.
 
-    With M the matrix whose inverse the sweeps apply, the equations become M^-1 (I - P) x = M^-1 r,
-    and M^-1 (I - P) y is by how much y falls in two sweeps for the right side 0: no other product
-    is needed (van der Vorst 1992, "Bi-CGSTAB"; Saad 2003, *Iterative Methods for Sparse Linear
-    Systems*, chapters 7 and 9). When the residual has become small it is found anew, and what is
-    left is solved for, so that rounding does not add up.
+    With M the matrix whose inverse the sweeps apply, the equations become M^-1 (I - P) x = M^-1 r.
+    M^-1 (I - P) y is y minus the result of two sweeps from y for the right side 0, so no other
+    product is needed (van der Vorst 1992, "Bi-CGSTAB"; Saad 2003, *Iterative Methods for Sparse
+    Linear Systems*, chapters 7 and 9). When the residual has become small it is computed again, and
+    the equations are solved for it, so that rounding does not accumulate.
 
     Args:
         start: [S+1] entries of each row of P without its diagonal.
@@ -380,15 +379,14 @@ def bicgstab(
         last: [S] for :func:`find_residual`.
         differences: Flag as in :func:`find_residual`.
         right: [S].
-        x: [S] holds a first guess, then the solution.
-        within: [S] residuals up to this are small enough.
-        rounding: So are those up to this in units of their terms.
-        patience: After how many steps that make the residual less than ten times smaller to give
-            up.
-        work: [7, S] for use meanwhile.
+        x: [S] the initial guess, overwritten with the solution.
+        within: [S] residuals accepted.
+        rounding: Residuals up to this, in units of the sum of their terms, are accepted as well.
+        patience: Number of steps after which to stop if the residual is not ten times smaller.
+        work: [7, S] scratch space, whose first row holds the residuals at the end.
 
     Returns:
-        0 if the residual is within, else the residual in units of its terms.
+        0 if the residuals are within `within`, else the largest in units of the sum of its terms.
     """
     n = len(x)
     rest, r, hat, p, v, t, none = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
@@ -404,7 +402,7 @@ def bicgstab(
         if relative <= rounding:
             return relative
         if not relative < 0.5 * before:
-            # A few states of many may lack much when the norm of all has become small.
+            # A few of many states may have large residuals although the norm is small.
             if not share / largest**2 > LEAST_GOAL:
                 return relative
             share *= 1e-3
@@ -461,23 +459,22 @@ def bicgstab(
 def eliminate(moves: Floats, leaving: Floats) -> Floats:
     """Eliminate the states of a chain from the last to the first, without any subtraction.
 
-    What remains after each step is again a chain: a path through the eliminated state becomes a
-    move of its own. The probability to change the state is the sum of the moves out of it, not 1
-    minus that of staying, so that nothing cancels and every number keeps its relative accuracy
+    After each step the remaining states are again a chain, in which a path through the eliminated
+    state has become a move. The probability of changing the state is the sum of the moves out of
+    it, not 1 minus that of staying, so nothing cancels and every number keeps its relative accuracy
     however rarely the chain is left (Grassmann, Taksar and Heyman 1985, "Regenerative analysis and
     steady state distributions for Markov chains"; O'Cinneide 1993, "Entrywise perturbation theory
-    and error analysis for Markov chains"). A chain whose moves change the number of the state by at
-    most w keeps that property.
+    and error analysis for Markov chains"). The bandwidth w stays the same.
 
     Args:
-        moves: [n, 2 w + 1] the probability to go from state i to j stands in column j - i + w; the
-            middle column is not read. Above it will stand each state's share of the moves that lead
-            to the state that was eliminated; below it, what was left of that state's own moves when
-            its turn came.
-        leaving: [n] the probability to leave from each state, written.
+        moves: [n, 2 w + 1] the probability of moving from state i to j, in column j - i + w; the
+            middle column is not read. Overwritten: for j < i with the probability when i was
+            eliminated, for j > i with that probability divided by the one of changing state j, when
+            j was.
+        leaving: [n] the probability of leaving from each state, overwritten.
 
     Returns:
-        [n] the probability to change the state when its turn came; 0 for one that cannot.
+        [n] the probability of changing each state when it was eliminated; 0 if it cannot change.
     """
     n, w = len(leaving), moves.shape[1] // 2
     changing = np.zeros(n)
@@ -501,12 +498,12 @@ def eliminate(moves: Floats, leaving: Floats) -> Floats:
 
 @inner
 def solve_eliminated(moves: Floats, changing: Floats, x: Floats, transposed: bool) -> None:
-    """Solve (I - P) x = right, or the transposed system, with what :func:`eliminate` made of P.
+    """Solve (I - P) x = right, or the transposed system, after :func:`eliminate`.
 
     Args:
-        moves: [n, 2 w + 1] what it wrote.
-        changing: [n] what it returned.
-        x: [n] holds the right side, then the solution.
+        moves: [n, 2 w + 1] the array that it overwrote.
+        changing: [n] the array that it returned.
+        x: [n] the right side, overwritten with the solution.
         transposed: Whether to solve the transposed system.
     """
     n, w = len(x), moves.shape[1] // 2
@@ -530,7 +527,7 @@ def solve_eliminated(moves: Floats, changing: Floats, x: Floats, transposed: boo
 
 @inner
 def take(array: Any, where: Ints) -> Any:
-    """``array[where]``; that itself would take a second to compile."""
+    """Return ``array[where]``, an expression that would take a second to compile."""
     found = np.empty(len(where), array.dtype)
     for i in range(len(where)):
         found[i] = array[where[i]]
@@ -541,19 +538,19 @@ def take(array: Any, where: Ints) -> Any:
 def factor_band(
     order: Ints, width: int, start: Ints, target: Ints, flow: Floats, leaving: Floats
 ) -> tuple[Floats, Floats, Ints]:
-    """Eliminate a chain in an order of its states in which moves lead nowhere far.
+    """Eliminate a chain in an order of its states with a small bandwidth.
 
     Args:
-        order: [m] the states that lead anywhere.
-        width: The largest number of places in that order that a move leads away.
+        order: [m] the states that are not terminal, in that order.
+        width: The bandwidth.
         start: [S+1] entries of each row of P without its diagonal.
         target: Columns of the entries.
         flow: Values of the entries.
-        leaving: [S] the probability to leave from each state.
+        leaving: [S] the probability of leaving from each state.
 
     Returns:
-        What :func:`eliminate` writes and returns, and the place of each state in the order, -1 for
-        the others, [S].
+        The two arrays that :func:`eliminate` overwrites and returns, and the place of each state in
+        the order, [S], -1 for terminal ones.
     """
     place, out = np.full(len(leaving), -1), take(leaving, order)
     for i, s in enumerate(order):
@@ -578,16 +575,16 @@ def solve_band(
     transposed: bool,
     x: Floats,
 ) -> None:
-    """Solve (I - P) x = r, or the transposed system, with what :func:`factor_band` found.
+    """Solve (I - P) x = r, or the transposed system, after :func:`factor_band`.
 
     Args:
-        factors: The factors that :func:`factor_band` returned.
+        factors: The arrays that :func:`factor_band` returned.
         start: Array as in :func:`factor_band`.
         target: Array as in :func:`factor_band`.
         flow: Array as in :func:`factor_band`.
         leaving: Array as in :func:`factor_band`.
         transposed: Whether to solve the transposed system.
-        x: [S] holds r, then the solution.
+        x: [S] the right side r, overwritten with the solution.
     """
     moves, changing, place = factors
     inside = np.empty(len(changing))
@@ -619,14 +616,14 @@ def take_edges(
     """Return the expected reward of each row of a component, and its outcomes inside.
 
     Args:
-        transitions: Transitions of the component's n states; next states from n on are places
-            outside.
+        transitions: Transitions of the component's n states; next states from n on are outside it.
         reward: [N] of each outcome.
-        boundary: The values of the places outside.
+        boundary: The values of the states outside.
 
     Returns:
-        The expected reward of each row with the value of where it leaves to, [k], the probability
-        with which it leaves, [k], and the outcomes that stay inside.
+        r: [k] the expected reward of each row, plus the expected value outside.
+        leaving: [k] the probability with which each row leaves.
+        edges: The outcomes that stay inside.
     """
     row_start, outcome_start, next_state, probability = transitions
     n, k, inside, used = len(row_start) - 1, len(outcome_start) - 1, 0, 0
@@ -650,14 +647,14 @@ def take_edges(
 
 @kernel(largest=20_000, allocates=True)
 def likeliest_exits(edges: Transitions, leaving: Floats) -> Ints:
-    """Return the row with which the most probable path out of each state begins.
+    """Return the first row of the most probable path out of each state.
 
     Args:
         edges: The outcomes that stay inside, with the logarithms of probabilities, at most 0.
-        leaving: [K] the logarithm of how likely a row leaves at once.
+        leaving: [K] the logarithm of the probability with which each row leaves.
 
     Returns:
-        [S] of equals the row that was found first; -1 where there is no path.
+        [S] the rows; -1 where there is no path. Of equal paths the one found first is taken.
     """
     row_start, edge_start, target, chance = edges
     n = len(row_start) - 1
@@ -667,8 +664,8 @@ def likeliest_exits(edges: Transitions, leaving: Floats) -> Ints:
             if leaving[k] > best[s]:
                 best[s], first[s] = leaving[k], k
     changed, sweeps = True, 0
-    # Only a path that is strictly better replaces another, so that none goes round. Sweeps go up
-    # and down by turns: what one of them finds at once takes the other a sweep for each state.
+    # Only a strictly better path replaces another, so none goes in circles. Sweeps alternate
+    # between up and down: what one finds at once may take the other a sweep for each state.
     while changed:
         changed, sweeps = False, sweeps + 1
         for i in range(n):

@@ -1,16 +1,16 @@
-"""The order in which states can be solved, and where an episode can go round for ever.
+"""Strongly connected components and end components of a game.
 
-Two states belong to the same strongly connected component when each can follow the other. The
-components form an acyclic graph, so values can be computed component by component, each after
-everything it can lead to. In a game without cycles every component is a single state and this
-is backward induction.
+Two states belong to the same strongly connected component if each can be reached from the other.
+The components form an acyclic graph, so values can be computed component by component, each after
+its successors. In a game without cycles every component is a single state, and this is backward
+induction.
 
 SciPy finds them by the algorithm of Pearce (2005, "An improved algorithm for finding the strongly
-connected components of a directed graph"): in one pass, each after all that it can lead to, which
-is the very order in which a game is solved. SciPy does not promise that order, so it is checked.
+connected components of a directed graph"): in one pass, each after its successors, which is the
+order in which a game is solved. SciPy does not promise that order, so it is checked.
 
 An *end component* (de Alfaro 1997, "Formal verification of probabilistic systems") is a set of
-states with actions that never leave it: where an episode could go on for ever.
+states with actions that never leave it: an episode could stay in it for ever.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from solvent.model.arrays import Bools, Ints
 from solvent.model.tabular import remembered
 
 LARGE = 10_000
-"""States from which on it is worth while to see first whether there are end components at all."""
+"""In games of at least this many states, it is checked first if there are end components at all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Components:
-    """The strongly connected components of a game, each after all that it can lead to.
+    """The strongly connected components of a game, each after its successors.
 
     Attributes:
         order: [S] states, component by component.
         start: [C+1] component c is ``order[start[c] : start[c+1]]``.
-        cyclic: [C] whether a state of the component can follow itself.
+        cyclic: [C] whether a state of the component can be reached from itself.
         depth: [S] number of components on the longest way from a state's component to an end;
-            0 at an end. In an acyclic game, the most moves that can be left.
+            0 at an end. In an acyclic game, the largest number of moves that can be left.
     """
 
     order: Ints
@@ -50,21 +50,21 @@ class Components:
 
 @remembered
 def components(game: TabularGame) -> Components:
-    """Find the strongly connected components of a game, each after all that it can lead to."""
+    """Find the strongly connected components of a game, each after its successors."""
     edges_of_state = game.outcome_start[game.row_start]
     order, start, cyclic, depth = strong_components(edges_of_state, game.next_state)
     return Components(order, start, cyclic, _spread(depth, order, start))
 
 
 def end_components(game: TabularGame, rows: Bools) -> Ints:
-    """The maximal end components that are made of the given rows.
+    """Find the maximal end components that consist of the given rows.
 
     Args:
         game: The game.
         rows: [K] bool, the rows that may be used.
 
     Returns:
-        [S] int64: a label shared by the states of one end component, -1 outside of all.
+        [S] int64: a label shared by the states of one end component, -1 outside all of them.
     """
     if game.n_states >= LARGE:
         parts = components(game)
@@ -93,25 +93,25 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
 
 
 def free_rows(game: TabularGame) -> Bools:
-    """The rows without a reward, [K]."""
+    """Return whether each row has no reward, [K]."""
     free = np.ones(game.n_rows, bool)
     free[game.outcome_row[game.outcome_reward != 0]] = False
     return free
 
 
 def leaving_rows(game: TabularGame, label: Ints) -> Bools:
-    """The rows of which an outcome leads to another label ([S]) than their state's, [K]."""
+    """Return whether each row can lead to a state with another label ([S]) than its own, [K]."""
     leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]
     return np.asarray(np.bincount(game.outcome_row[leaves], minlength=game.n_rows) > 0)
 
 
 def can_reach(game: TabularGame, rows: Bools, goal: Bools) -> Bools:
-    """The states from which the given rows ([K] bool) lead to the goal ([S] bool), [S] bool."""
+    """Return the states from which the given rows ([K]) can lead to the goal ([S]), [S]."""
     return lead_to(transitions_of(game), rows, goal)
 
 
 def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
-    """Find the states from which rows lead to a goal, [n].
+    """Return the states from which the given rows can lead to a goal, [n].
 
     Args:
         transitions: Outcomes of the n states.
@@ -124,17 +124,17 @@ def lead_to(transitions: Transitions, rows: Bools, goal: Bools) -> Bools:
 
 
 def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
-    """The states from which rows lead to a goal, breadth first from the goal backward.
+    """Return the states from which the given rows can lead to a goal, breadth first from the goal.
 
     Args:
         transitions: Outcomes of the n states.
         rows: [k] bool, the rows that may be used.
-        goal: [n] bool, the states of the goal, which come first.
+        goal: [n] bool, the states of the goal, which come first in the result.
     """
     n, edge = len(goal), transitions.outcome_start
     used = np.repeat(rows, np.diff(edge))
     source = np.repeat(np.arange(n), np.diff(edge[transitions.row_start]))[used]
-    # One more node leads to the goal, and every state to those that lead to it.
+    # The edges are reversed, and one more node leads to every state of the goal.
     goals = np.flatnonzero(goal)
     tail = np.append(transitions.next_state[used], np.full(len(goals), n))
     head = np.append(source, goals)
@@ -144,7 +144,7 @@ def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
 
 
 def reached(game: TabularGame, rows: Bools | None = None) -> Bools:
-    """The states that can be reached from the start, [S].
+    """Return the states that can be reached from the start, [S].
 
     Args:
         game: The game.
@@ -154,7 +154,7 @@ def reached(game: TabularGame, rows: Bools | None = None) -> Bools:
     if rows is not None:
         used = rows[game.outcome_row]
         start, target = np.concatenate(([0], np.cumsum(used)))[start], target[used]
-    # One more node leads to all states in which play may begin.
+    # One more node leads to every possible initial state.
     target = np.append(target, np.flatnonzero(game.initial))
     start = np.append(start, len(target))
     graph = csr_array((np.ones(len(target), np.int8), target, start), shape=(len(start) - 1,) * 2)
@@ -164,24 +164,24 @@ def reached(game: TabularGame, rows: Bools | None = None) -> Bools:
 
 
 def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:
-    """From a number per component to a number per state, [S]."""
+    """Turn a number per component into a number per state, [S]."""
     per_state = np.empty(len(order), np.int64)
     per_state[order] = np.repeat(per_component, np.diff(start))
     return per_state
 
 
 def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Ints]:
-    """The strongly connected components of a directed graph, successors first.
+    """Find the strongly connected components of a directed graph, successors first.
 
     Args:
         start: [S+1] the edges of node s are ``target[start[s] : start[s+1]]``.
         target: [E] where each edge leads.
 
     Returns:
-        order: [S] the nodes, component by component, ascending within one.
+        order: [S] the nodes, component by component, ascending within each.
         first: [C+1] component c is ``order[first[c] : first[c+1]]``.
         cyclic: [C] whether a node of the component can reach itself.
-        depth: [C] number of edges between components on the longest way out of component c.
+        depth: [C] number of edges between components on the longest path from component c.
     """
     n = len(start) - 1
     graph = csr_array((np.ones(len(target), np.int8), target, start), shape=(n, n))

@@ -1,15 +1,15 @@
-"""The values of a whole game, component by component, as far as iteration finds them.
+"""The values of a whole game, computed component by component.
 
-States are solved in an order in which every state comes after all that it can lead to
+Components are solved in an order in which each comes after its successors
 (:mod:`solvent.exact.components`).
 
 * A state outside all cycles is solved by backward induction: the best row where one player
-  chooses, a matrix game where both do. Matrix games of which none leads to another are solved
+  chooses, a matrix game where both do. Matrix games that cannot reach each other are solved
   together.
-* Inside a cycle it is policy iteration where one player chooses (:mod:`solvent.exact.mdp`), and
+* A cycle is solved by policy iteration where one player chooses (:mod:`solvent.exact.mdp`), and by
   strategy iteration where both do (:mod:`solvent.exact.markov_game`). Value iteration is not used:
-  that a sweep changes little does not bound the error. A game such as Pig has ten thousand cycles
-  of a hundred states; those of which none leads to another are then solved together, too.
+  a sweep that changes little does not prove a small error. A game such as Pig has ten thousand
+  cycles of a hundred states; then cycles that cannot reach each other are solved together, too.
 
 Nothing is proved here; :func:`solvent.exact.solve` adds the certificate.
 """
@@ -30,8 +30,8 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
 
 MANY = 1000
-"""Components with cycles from which on those of which none leads to another are solved at once, as
-if they were one; a few are solved more precisely one by one."""
+"""Number of cycles from which on those that cannot reach each other are solved together, as if they
+were one component. A few are solved more precisely one by one."""
 
 
 def optimum(
@@ -41,19 +41,19 @@ def optimum(
     swap: bool = False,
     tell: Callable[[int], None] | None = None,
 ) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
-    """The values of all states, [S], an optimal policy of each player, and the method.
+    """Return the values of all states, [S], an optimal policy of each player, and the method.
 
     Args:
         game: Any game for one player or two, with or without cycles.
-        near: Whether large cycles in which one player chooses are solved by sweeps alone, and those
-            in which both do begin where Newton's method comes to.
+        near: Whether sweeps alone may solve large cycles in which one player chooses, and cycles in
+            which both do begin with the result of Newton's method.
         swap: Whether the players are exchanged in cycles in which both choose.
-        tell: Called with the number of states solved so far, as that rises.
+        tell: Called with the number of states solved so far, whenever that rises.
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by
-            never ending.
-        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+            never ending play.
+        CertificateError: If iteration does not converge, or play ends too rarely for floats.
     """
     if components(game).cyclic.any():
         lost = ~can_reach(game, np.ones(game.n_rows, bool), game.terminal)
@@ -67,11 +67,12 @@ def optimum(
 
 
 def solve_values(game: TabularGame) -> Floats:
-    """The values of all states, [S], without policies and without a certificate.
+    """Return the values of all states, [S], without policies and without a certificate.
+
+    Iteration begins with the rows of largest expected reward.
 
     Args:
-        game: A game in which only player 0 chooses; iteration begins with the largest rewards. Its
-            masks are not looked at.
+        game: A game in which only player 0 chooses. Its masks are not read.
     """
     return _solve(game, greedy=True)[0]
 
@@ -87,8 +88,10 @@ def _solve(
     """Solve a game as :func:`optimum` and :func:`solve_values` do.
 
     Returns:
-        Values [S], the row chosen in each state [S] (-1 where both players choose), their
-        probabilities of rows' actions there ([K] each), and the method.
+        values: [S] the values.
+        chosen: [S] the row chosen in each state; -1 where both players choose.
+        weights: [K] each: the probabilities of both players' actions in those states, by row.
+        method: The name of the method.
     """
     both = (game.action_count[0] > 1) & (game.action_count[1] > 1)
     minimizing = game.action_count[1] > 1
@@ -103,7 +106,7 @@ def _solve(
         induce(states, transitions, game.outcome_reward, minimizing, values, chosen, TIE)
 
     parts, level = _levels(game, both)
-    # Runs of plain states go to the compiled loop; what is between them is solved here.
+    # Runs of plain states go to the compiled loop; the others are solved here.
     plain = ~parts.cyclic & ~both[parts.order[parts.start[:-1]]]
     begin = 0
     for c in np.flatnonzero(~plain).tolist():
@@ -143,13 +146,13 @@ def _solve(
 
 
 def _levels(game: TabularGame, both: Bools) -> tuple[Components, Ints]:
-    """Components reordered so that those that can be solved at once are consecutive.
+    """Reorder components so that those that can be solved together are consecutive.
 
     These are matrix games, and cycles if there are many.
 
     Returns:
-        The components, each still after all that it can lead to, and ascending numbers [C] that
-        components share if they are solved at once, so that none leads to another.
+        The components, each still after its successors, and ascending numbers [C] that components
+        share if they are solved together.
     """
     parts = components(game)
     first = parts.order[parts.start[:-1]]
@@ -163,7 +166,7 @@ def _levels(game: TabularGame, both: Bools) -> tuple[Components, Ints]:
         return parts, np.arange(len(first))
     level = 8 * parts.depth[first] + kind
     by_level = np.argsort(level, kind="stable")
-    # Others of a level are solved one by one.
+    # Components of kind 0 are solved one by one.
     level = np.cumsum(np.diff(level[by_level], prepend=-1) + (kind[by_level] == 0) > 0)
     size = np.diff(parts.start)[by_level]
     order = parts.order[concatenated_ranges(parts.start[by_level], size)]
@@ -174,7 +177,7 @@ def _levels(game: TabularGame, both: Bools) -> tuple[Components, Ints]:
 def _solve_simultaneous(
     game: TabularGame, states: Ints, values: Floats, weights: tuple[Floats, Floats]
 ) -> None:
-    """Solve matrix games in states of which none leads to another."""
+    """Solve the matrix games of states that cannot reach each other; write values and weights."""
     shapes = np.column_stack([count[states] for count in game.action_count])
     for m, n in np.unique(shapes, axis=0).tolist():
         alike = states[(shapes == (m, n)).all(axis=1)]
@@ -193,12 +196,12 @@ def _solve_simultaneous(
 def _policies(
     game: TabularGame, chosen: Ints, weights: tuple[Floats, Floats]
 ) -> tuple[TabularPolicy, TabularPolicy]:
-    """Make policies of the chosen rows ([S], -1 if none) and elsewhere of the rows' weights."""
+    """Return policies that take the chosen rows ([S]), or where that is -1 weigh all rows."""
     pair, single = [], np.flatnonzero(chosen >= 0)
     for player in (0, 1):
         action = game.row_action[player]
         probabilities = np.zeros(game.mask[player].shape)
-        # Rows that share an action carry the same weight, so any of them tells it.
+        # Rows that share an action have the same weight, so any of them will do.
         probabilities[game.row_state, action] = weights[player]
         probabilities[single, action[chosen[single]]] = 1.0
         pair.append(TabularPolicy.of(game, probabilities, player=player, name="optimal"))

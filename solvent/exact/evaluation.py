@@ -1,22 +1,22 @@
 """Policy evaluation: exact values, state visitation and lengths under fixed policies.
 
-With every player's policy fixed a game is a Markov chain with rewards. Its transition matrix P
-and expected rewards r give the values as the solution of (I - P) v = r and the expected numbers
-of visits as the solution of (I - P)' d = mu, mu being the start distribution (Puterman 1994,
-*Markov Decision Processes*, appendix A). No episode is sampled.
+With every player's policy fixed, a game is a Markov chain with rewards. Given its transition matrix
+P, expected rewards r and start distribution mu, the values solve (I - P) v = r and the expected
+numbers of visits solve (I - P)' d = mu (Puterman 1994, *Markov Decision Processes*, appendix A). No
+episode is sampled.
 
-**Episodes that never end.** Under a policy an episode may settle in a set of states that it goes
-round in for ever. What it collects there decides, by the *gain* of the set, the average reward of
-a move (Puterman 1994, section 8.2), to which the sum of rewards is in proportion in the long run:
+**Episodes that never end.** Under a policy, an episode may settle in a set of states and stay there
+for ever. Its value then depends on the *gain* of the set, the average reward of a move (Puterman
+1994, section 8.2), to which the sum of rewards is proportional in the long run:
 
-- no rewards at all: nothing is added any more;
+- no rewards at all: nothing more is added;
 - a gain below 0: the value is minus infinity, as along a wall where each move costs 1;
 - a gain above 0: the value is infinity;
-- rewards that cancel, a gain of 0: the sum comes to no limit, so that there is no value. Nor is
-  there if the sum may go either way to infinity.
+- a gain of 0 because rewards cancel: the sum has no limit, so there is no value. Nor is there one
+  if the sum may go to infinity in both directions.
 
-A state has the value of what it may come to; only where that is certain to be finite do the linear
-equations say it.
+A state from which an episode may reach such sets has their value; all other values are finite, and
+the linear equations give them.
 """
 
 from __future__ import annotations
@@ -32,25 +32,25 @@ from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy
 
 CANCELS = 1e-9
-"""Rewards of which no more than this share is left cancel; the rest is rounding."""
+"""Rewards cancel if their sum is at most this share of the sum of their sizes: that is rounding."""
 
 
 def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
-    """The value of every state under the given policies.
+    """Return the value of every state under the given policies.
 
     Args:
         game: The game.
         policies: One for each player who has a choice.
 
     Returns:
-        [S] values to player 0, for :meth:`~solvent.model.TabularGame.at_start` to weigh. Infinite
-        where episodes that never end make them so, and NaN where they leave no value, in states
-        that are never visited.
+        [S] values to player 0, whose mean at the start is
+        :meth:`~solvent.model.TabularGame.at_start`. They are infinite or, in states that are never
+        visited, NaN if episodes that never end make them so.
 
     Raises:
         ValueError: If a policy is for another game, or a player who has a choice has no policy.
-        ImproperGameError: If there is no value at the start, since rewards cancel for ever or the
-            sum of rewards may go either way to infinity.
+        ImproperGameError: If there is no value at the start, because rewards cancel for ever or
+            their sum may go to infinity in both directions.
     """
     weight = row_weights(game, *policies)
     never_ending = nonterminating(game, weight)
@@ -58,8 +58,7 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
     if not never_ending.any():
         return _solve_chain(game, weight, reward, never_ending)
 
-    # Where an episode settles for ever without a reward, nothing is added any more. On the way
-    # there rewards count as they do elsewhere.
+    # Rewards on the way to a set in which episodes settle count as they do elsewhere.
     label = _settled(game, weight > 0)
     settled = label >= 0
     gain, cancels = _gains(game, weight, reward, label)
@@ -77,12 +76,12 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
 
 
 def _may_reach(game: TabularGame, weight: Floats, goal: Bools) -> Bools:
-    """From where the weighted rows may lead to some states, [S]."""
+    """Return the states from which the weighted rows may lead to the goal ([S]), [S]."""
     return can_reach(game, weight > 0, goal) if goal.any() else goal
 
 
 def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
-    """Return the gain to player 0 of episodes that have settled for ever.
+    """Return the gain to player 0 in the sets of states where episodes settle.
 
     Args:
         game: The game.
@@ -90,7 +89,7 @@ def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
 
     Returns:
         [S] a number with the sign of the average reward of a move; 0 where rewards cancel, and
-        where an episode has not settled.
+        outside the sets.
     """
     reward = grouped_sum(game.row_state, weight * game.reward, game.n_states)
     gain, _ = _gains(game, weight, reward, _settled(game, weight > 0))
@@ -98,20 +97,20 @@ def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
 
 
 def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tuple[Floats, Bools]:
-    """Return the gain of episodes that have settled for ever, and where rewards cancel.
+    """Return the gain in the sets of states where episodes settle, and whether rewards cancel.
 
-    Each set of states has one to which the chain returns again and again. What it collects from
-    one visit to the next is the gain of a move but for a factor above 0.
+    The chain returns to the first state of a set again and again. The expected sum of rewards from
+    one visit to the next is a positive multiple of the average reward of a move.
 
     Args:
         game: The game.
         weight: [K] the probability of each row in its state.
         reward: [S] the expected reward of a move.
-        label: [S] a number for each set in which episodes settle, -1 outside of all.
+        label: [S] a number for each set in which episodes settle, -1 outside all of them.
 
     Returns:
-        [S] a number with the sign of the gain, 0 outside of the sets; and [S] whether the state
-        is in a set with rewards of which nothing is left.
+        gain: [S] a number with the sign of the gain, 0 outside the sets.
+        cancels: [S] whether the state is in a set whose rewards cancel.
     """
     inside = np.flatnonzero(label >= 0)
     _, first = np.unique(label[inside], return_index=True)
@@ -122,21 +121,21 @@ def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tu
     sizes = weight * grouped_sum(game.outcome_row, sizes, game.n_rows)
     size = grouped_sum(game.row_state, sizes, game.n_states)
     collected = []
-    for paid in (reward, size):
-        until = _solve_chain(game, weight, np.where(cut, 0.0, paid), cut)
+    for rewards in (reward, size):
+        until = _solve_chain(game, weight, np.where(cut, 0.0, rewards), cut)
         onwards = grouped_sum(
             game.row_state, weight * game.expectation(until, rewarded=False), game.n_states
         )
         of_set = np.zeros(int(label.max(initial=-1)) + 1)
-        of_set[label[base]] = (paid + onwards)[base]
-        collected.append(np.where(label >= 0, of_set[label], 0.0) if len(of_set) else 0 * paid)
+        of_set[label[base]] = (rewards + onwards)[base]
+        collected.append(np.where(label >= 0, of_set[label], 0.0) if len(of_set) else 0 * rewards)
     gain, turnover = collected
     cancels = (turnover > 0) & (np.abs(gain) <= CANCELS * turnover)
     return np.where(cancels, 0.0, gain), cancels
 
 
 def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
-    """The occupancy measure: expected number of visits to every state in an episode, [S].
+    """Return the occupancy measure: expected number of visits to each state in an episode, [S].
 
     Args:
         game: The game.
@@ -144,7 +143,7 @@ def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
 
     Raises:
         ValueError: If a policy is for another game, or a player who has a choice has no policy.
-        ImproperGameError: If some reachable state is visited for ever.
+        ImproperGameError: If some state is visited for ever.
     """
     weight = row_weights(game, *policies)
     never_ending = nonterminating(game, weight)
@@ -154,7 +153,7 @@ def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
 
 
 def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
-    """The probability of each row in its state under the given policies, [K].
+    """Return the probability of each row in its state under the given policies, [K].
 
     Raises:
         ValueError: If a policy is for another game, two are for the same player, or a player who
@@ -188,7 +187,7 @@ def _solve_chain(
     """
     parts = components(game)
     if not parts.cyclic.any():
-        # Successors first, the matrix is triangular: substitution is the whole solution.
+        # With successors first the matrix is triangular, and substitution solves the system.
         result = right.copy()
         substitute = substitute_forward if transpose else substitute_back
         substitute(parts.order, transitions_of(game), weight, result)
@@ -200,14 +199,14 @@ def _solve_chain(
 
 
 def nonterminating(game: TabularGame, weight: Floats) -> Bools:
-    """The states from which the weighted rows lead to no end, [S]."""
+    """Return the states from which the weighted rows lead to no end, [S]."""
     if not components(game).cyclic.any():
         return np.zeros(game.n_states, bool)
     return ~can_reach(game, weight > 0, game.terminal)
 
 
 def _settled(game: TabularGame, rows: Bools) -> Ints:
-    """The sets that the given rows ([K] bool) never leave, and go round in: labels [S], or -1."""
+    """Label the sets that the given rows ([K]) never leave once inside, [S]; -1 outside them."""
     label = end_components(game, rows)
     source = label[game.row_state]
     left = np.zeros(game.n_states + 1, bool)

@@ -8,9 +8,9 @@ The value of a state is its score or, where there is none, that of its best choi
 
     V(s)  =  score(s),  or  max over choices of  sum over outcomes of  p V(s').
 
-Each state is solved once, however many ways lead to it. That needs no state to come again in one
-episode; a loop is found and named. It suits games of up to a million states or so. A die that shows
-3 and may be thrown twice more:
+Each state is solved once, however many ways lead to it. No state may occur twice in one episode; a
+loop is found and named. It suits games of up to a million states or so. A die that shows 3 and may
+be thrown twice more:
 
     def choices(state):
         throws_left, last = state
@@ -23,34 +23,33 @@ episode; a loop is found and named. It suits games of up to a million states or 
 
     solve_tree(choices, score, (2, 3)).value        # Fraction(17, 4)
 
-In a game for two, `player` says whose choice it is; player 1 chooses the least value. The method is
-backward induction with memory, as in the "simple solver" with which gamebooks of the series Lone
-Wolf have been solved, but without its recursion: the path to the state in hand is kept in a list,
-so that an episode may be a million moves long.
+In a two-player game, `player` returns whose choice it is; player 1 chooses the least value. The
+method is backward induction with memory, as in the "simple solver" with which gamebooks of the
+series Lone Wolf have been solved, but without its recursion: the path to the current state is kept
+in a list, so an episode may be a million moves long.
 
-**Hidden information.** Whoever chooses is taken to know the state. If it has cards that a player
-does not see, the best choice in each state is none that this player can make: Kuhn poker comes to
-0, and its value is -1/18.
+**Hidden information.** The player who chooses is assumed to know the state. If a state has cards
+that this player does not see, the solution is wrong: Kuhn poker would have value 0, but its value
+is -1/18.
 
-**Exact arithmetic.** Values are Fractions. Probabilities and scores are whole numbers or Fractions
-(a float is read as the decimal it prints) and a distribution sums to 1 as an equality. The terms
-of an expectation are added over a common denominator, which is reduced once.
+**Exact arithmetic.** Values are Fractions. Probabilities and scores are integers or Fractions (a
+float is read as the decimal that it prints), and a distribution must sum to exactly 1. The terms of
+an expectation are added over a common denominator, and the sum is reduced once.
 
-**Floats.** Probabilities may be anything that converts, and sum to 1 within 1e-9. A value that is a
-probability is then in error by some 1e-16 per move to the end.
+**Floats.** Probabilities may be anything that converts to a float, and sum to 1 within 1e-9. A
+value that is a probability then has an error of about 1e-16 per move to the end.
 
-**Several processes.** The first moves are expanded until there are states enough to share out. Each
-process solves those it is given, with all that can follow, and hands its solved states back.
-Processes share no memory of what is solved: a state that two parts can both reach is solved in
-both, and every solved state travels between processes. So this is worth it where little is shared
-and `choices` is slow, some hundred microseconds a state or more (``benchmarks/expectimax.py``
-measures it). With fast rules or much in common one process is faster.
+**Several processes.** The first moves are expanded until there are enough states to share out. Each
+process solves its share, with everything that follows, and returns the solved states. Processes
+share no memory: a state that two of them reach is solved twice, and every solved state is sent
+between processes. So this pays off where shares have little in common and `choices` is slow, some
+hundred microseconds a state or more (``benchmarks/expectimax.py`` measures it). Otherwise one
+process is faster.
 
-**Any game** (:class:`GameTree`): the rules of a game without cycles as such choices and scores.
+**Any game.** :class:`GameTree` turns the rules of a game without cycles into choices and scores.
 
-**The solution** (:class:`TreeSolution`) is a graph of nodes, since states that can be reached in
-several ways are solved once. A :class:`Node` has a value, its choices with their values, and the
-outcomes of the best one.
+**The solution** (:class:`TreeSolution`) is a graph of nodes. A :class:`Node` has a value, its
+choices with their values, and the outcomes of the best one.
 """
 
 from __future__ import annotations
@@ -77,12 +76,12 @@ Number: TypeAlias = Fraction | float
 
 @dataclass(eq=False, slots=True)
 class Node:
-    """A state, and what is known of it once it is solved.
+    """A state and, once it is solved, its value and choices.
 
     Attributes:
         state: The state.
         value: Score of the state, or the value of its best choice.
-        best: The index of the best choice, the first of equals.
+        best: The index of the best choice, the first among equals.
         labels: The descriptions of all choices; none at an end.
         values: The values of all choices.
         leads_to: The outcomes of the best choice.
@@ -116,19 +115,19 @@ class Node:
 
 
 Outcomes: TypeAlias = tuple[tuple[Node, ...], tuple[Any, ...], Any]
-"""Nodes, a weight for each, and the sum of all weights: 1.0 in floats, a common denominator of the
-probabilities in exact arithmetic."""
+"""Nodes, the weight of each, and the sum of all weights: 1.0 in floats, and in exact arithmetic a
+common denominator of the probabilities."""
 
 
 class DecisionImportance(NamedTuple):
-    """A decision, and what the second best choice would cost.
+    """A decision, and the loss by the second best choice.
 
     Attributes:
-        state: The state in which it is taken.
-        choice: The best one.
-        second: The best of the others.
-        visits: Probability that the state is visited under an optimal policy.
-        loss: The loss of value by the second best choice.
+        state: The state in which the decision is taken.
+        choice: The best choice.
+        second: The second best choice.
+        visits: Probability that an optimal policy visits the state.
+        loss: The value that the second best choice loses in the state.
     """
 
     state: Any
@@ -139,7 +138,7 @@ class DecisionImportance(NamedTuple):
 
     @property
     def importance(self) -> Number:
-        """The cost of the second best choice, seen from the start."""
+        """The value that the second best choice loses at the start."""
         return self.visits * self.loss
 
 
@@ -148,7 +147,7 @@ class TreeSolution:
     """The solution of a game from one state.
 
     Attributes:
-        nodes: The solved states, each after all that its choices lead to.
+        nodes: The solved nodes by state, each after its successors.
         start: The state that was solved.
         exact: Whether values and probabilities are Fractions.
     """
@@ -181,7 +180,7 @@ class TreeSolution:
         return self.nodes[state]
 
     def value_of(self, state: Any) -> Number:
-        """The value of a state.
+        """Return the value of a state.
 
         Raises:
             KeyError: If it cannot be reached from the start.
@@ -190,9 +189,9 @@ class TreeSolution:
         return value
 
     def visits(self) -> dict[Any, Number]:
-        """The probability with which an optimal policy visits each state, where it is not 0."""
+        """Return the probability with which an optimal policy visits each state, if it is not 0."""
         visits: dict[Any, Number] = {self.start: Fraction(1) if self.exact else 1.0}
-        # The other way round, every state comes before all that it leads to.
+        # In reverse order, every state comes before its successors.
         for state, node in reversed(self.nodes.items()):
             if state in visits:
                 for after, p in node.outcomes:
@@ -200,16 +199,16 @@ class TreeSolution:
         return visits
 
     def final_states(self) -> list[tuple[Any, Number]]:
-        """The states in which an optimal policy ends, with their probabilities, likeliest first."""
+        """Return the states in which optimal play ends, with probabilities, likeliest first."""
         ends = [(state, p) for state, p in self.visits().items() if not self.nodes[state].labels]
         return sorted(ends, key=lambda end: (-end[1], repr(end[0])))
 
     def decisions(self, most: int = 10) -> list[DecisionImportance]:
-        """The most important decisions, which are those to get right."""
+        """Return the most important decisions, at most `most`."""
         found = []
         for state, visits in self.visits().items():
             node = self.nodes[state]
-            # A player who minimises has the least value for the best.
+            # The best value is the largest for player 0 and the least for player 1.
             others = [
                 (abs(value - node.value), k)
                 for k, value in enumerate(node.values)
@@ -217,16 +216,17 @@ class TreeSolution:
             ]
             loss, second = min(others, default=(0, 0))
             if loss > 0:
-                of = node.choice, node.labels[second]
-                found.append(DecisionImportance(state, *of, visits, loss))
+                found.append(
+                    DecisionImportance(state, node.choice, node.labels[second], visits, loss)
+                )
         return sorted(found, key=lambda decision: -decision.importance)[:most]
 
     def report(self, title: str = "Value", most: int = 10) -> str:
-        """The value as a decimal and as a fraction, the final states, and the main decisions.
+        """Return a text with the value, the final states and the most important decisions.
 
         Args:
             title: The name of the value, such as ``"Winning probability"``.
-            most: Number of decisions to list, at most; final states are listed all.
+            most: Largest number of decisions to list. All final states are listed.
         """
         value = self.value
         fraction = ""
@@ -249,7 +249,7 @@ Distribution: TypeAlias = Iterable[tuple[Any, Any]]
 """Pairs of a state and its probability."""
 
 PARTS_PER_WORKER = 8
-"""States to begin with for each process, so that uneven parts even out."""
+"""Number of states to begin with for each process: uneven parts even out."""
 
 Choices: TypeAlias = Callable[[Any], Sequence[tuple[Any, Distribution]]]
 Score: TypeAlias = Callable[[Any], Any]
@@ -257,7 +257,7 @@ Player: TypeAlias = Callable[[Any], int]
 
 
 class CycleError(ValueError):
-    """A state can come again in one episode.
+    """A state can occur twice in one episode.
 
     Attributes:
         cycle: The states of one loop, the first of them again at the end.
@@ -281,19 +281,19 @@ def solve_tree(
     """Solve a game without loops from a state.
 
     Args:
-        choices: See the module. Outcomes of probability 0 are left out and equal ones merged.
-        score: See the module.
-        state: Hashable, like all others.
+        choices: Maps a state to its choices, as in the module's description. Outcomes of
+            probability 0 are left out and equal ones merged.
+        score: Maps a state to its score, or None if the game does not end there.
+        state: The state to solve from. All states must be hashable.
         exact: Whether to calculate in Fractions, otherwise in floats.
-        player: Maps a state in which there is a choice to who makes it: 0, who wants much, or 1,
-            who wants little. All choices are player 0's if left out.
+        player: Maps a state with several choices to the player who makes it: 0, who maximizes, or
+            1, who minimizes. By default all choices are player 0's.
         max_states: Refuse larger games instead of filling the memory.
-        workers: Number of processes that solve parts of the game at the same time
-            (the module says when that is worth it). The functions
-            must then be defined at the top of a module.
+        workers: Number of processes that solve parts of the game at the same time; the module says
+            when that pays off. The functions must then be defined at the top of a module.
 
     Raises:
-        CycleError: If a state can come again in one episode.
+        CycleError: If a state can occur twice in one episode.
         TooManyStatesError: If there are more than `max_states` states.
         TypeError: If a state cannot be hashed.
         ValueError: If a state has no choices, a distribution does not sum to 1, or a probability
@@ -313,9 +313,9 @@ class Expectimax:
     """Backward induction with memory; see :func:`solve_tree` for the arguments.
 
     Attributes:
-        nodes: The nodes of all states that were met.
-        solved: Those that are solved, each after all that its choices lead to.
-        opened: The choices of the states on the path from the start to the state in hand.
+        nodes: The nodes of all states found so far.
+        solved: The solved nodes, each after its successors.
+        opened: The choices of the states on the path from the start to the current state.
     """
 
     choices: Choices
@@ -328,7 +328,7 @@ class Expectimax:
     opened: dict[Node, list[tuple[Any, Outcomes]]] = field(default_factory=dict, init=False)
 
     def find(self, state: Any) -> Node:
-        """The node of a state, which is entered if it is new.
+        """Return the node of a state, which is added if it is new.
 
         Raises:
             TypeError: If the state cannot be hashed.
@@ -345,7 +345,7 @@ class Expectimax:
         return node
 
     def solve(self, state: Any) -> None:
-        """Solve a state and all that can follow."""
+        """Solve a state and all states that can follow."""
         path: list[Node] = []
         waiting = [[self.find(state)]]
         while waiting:
@@ -379,7 +379,7 @@ class Expectimax:
             raise ValueError(f"the score of state {state!r} is {error}") from error
 
     def expand(self, state: Any) -> list[tuple[Any, Outcomes]]:
-        """The choices of a state, checked, whose outcomes are entered as nodes."""
+        """Return the choices of a state, checked, with nodes for their outcomes."""
         with _noted("choices", state):
             offered = list(self.choices(state))
         if not offered:
@@ -398,7 +398,7 @@ class Expectimax:
         return options
 
     def _outcomes(self, distribution: Distribution) -> Outcomes:
-        """A distribution over nodes, each once and with a positive weight."""
+        """Return a distribution over nodes, each once and with a positive weight."""
         exact = self.exact
         merged: dict[Node, Any] = {}
         for state, probability in distribution:
@@ -407,16 +407,16 @@ class Expectimax:
                 probability = _fraction(probability)
             merged[node] = merged[node] + probability if node in merged else probability
         weights, total = (exact_weights if exact else _float_weights)(merged.values())
-        for node, weight in zip(merged, weights, strict=True) if min(weights) < 0 else ():
-            if weight < 0:
-                raise ValueError(f"the probability of {node.state!r} is negative")
+        if min(weights) < 0:
+            node = next(n for n, weight in zip(merged, weights, strict=True) if weight < 0)
+            raise ValueError(f"the probability of {node.state!r} is negative")
         if all(weights):
             return tuple(merged), weights, total
         kept = [pair for pair in zip(merged, weights, strict=True) if pair[1]]
         return tuple(node for node, _ in kept), tuple(weight for _, weight in kept), total
 
     def _decide(self, node: Node, options: list[tuple[Any, Outcomes]]) -> None:
-        """Value the choices of a state whose successors have values, and take the best."""
+        """Compute the values of a state's choices from those of its successors; take the best."""
         values = tuple([self._expected(*outcomes) for _, outcomes in options])
         player = 0 if self.player is None or len(options) == 1 else self.player(node.state)
         if player not in (0, 1):
@@ -431,12 +431,12 @@ class Expectimax:
         values: list[Any] = [node.value for node in nodes]
         if not self.exact:
             return float(sum(map(mul, weights, values)))
-        # Most moves lead somewhere for certain: their value is reduced already.
+        # Most choices have a single outcome, whose value is already reduced.
         certain: Fraction = values[0]
         return certain if len(values) == 1 else Fraction(*expectation(weights, total, values))
 
     def _cycle(self, first: Node) -> CycleError:
-        """The error that names a shortest loop through a state of the path."""
+        """Return the error that names a shortest loop through a state of the path."""
         came_from: dict[Node, tuple[Node, Any]] = {}
         queue = [first]
         for node in queue:
@@ -464,7 +464,7 @@ class Expectimax:
 
 @contextmanager
 def _noted(what: str, state: Any) -> Iterator[None]:
-    """Note at an error inside the rules in which state it was."""
+    """Add a note with the state to an error that the rules raise."""
     try:
         yield
     except Exception as error:
@@ -473,7 +473,7 @@ def _noted(what: str, state: Any) -> Iterator[None]:
 
 
 def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
-    """Solve much of what follows a state on several processes, into the solver's graph.
+    """Solve most states that follow a state in several processes, and add them to the solver.
 
     Processes are spawned, so a script that calls this needs ``if __name__ == "__main__":``.
 
@@ -484,8 +484,8 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
 
     Raises:
         ValueError: If the rules cannot be sent to another process.
-        CycleError: If a state can come again in one episode; other errors of
-            :func:`~solvent.exact.solve_tree` are raised likewise.
+        CycleError: If a state can occur twice in one episode; other errors are those of
+            :func:`~solvent.exact.solve_tree`.
     """
     try:
         pickle.dumps((solver, state))
@@ -494,12 +494,12 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
             f"workers is {workers}, but the rules cannot be sent to another process ({error}); "
             f"define choices, score and player at the top of a module, or leave workers at 1"
         ) from error
-    begun = _first_states(replace(solver), state, workers * PARTS_PER_WORKER)
-    if len(begun) < 2:
+    states = _first_states(replace(solver), state, workers * PARTS_PER_WORKER)
+    if len(states) < 2:
         return
     # Neighbours have much in common, so each process takes a run of them at a time.
-    size = -(-len(begun) // (2 * workers))
-    parts = [begun[i : i + size] for i in range(0, len(begun), size)]
+    size = -(-len(states) // (2 * workers))
+    parts = [states[i : i + size] for i in range(0, len(states), size)]
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context) as pool:
         try:
@@ -513,7 +513,7 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
 
 
 def _first_states(solver: Expectimax, state: Any, wanted: int) -> list[Any]:
-    """States that follow within the same number of moves, at least `wanted` if there are."""
+    """Return the states that follow after some number of moves, if possible at least `wanted`."""
     layer, expanded = [state], set()
     while 0 < len(layer) < wanted:
         expanded.update(layer)
@@ -528,7 +528,7 @@ def _first_states(solver: Expectimax, state: Any, wanted: int) -> list[Any]:
 
 
 def _solve_part(task: tuple[Expectimax, list[Any]]) -> list[Node]:
-    """Solve some states; pickled in this order, each node comes after all that it leads to."""
+    """Solve some states; return all solved nodes, each after its successors, for pickling."""
     solver, part = task
     for state in part:
         solver.solve(state)
@@ -536,7 +536,7 @@ def _solve_part(task: tuple[Expectimax, list[Any]]) -> list[Node]:
 
 
 def exact_weights(probabilities: Iterable[Fraction]) -> tuple[tuple[int, ...], int]:
-    """Probabilities as whole weights over their common denominator, and that."""
+    """Return probabilities as integer weights over their common denominator, and the latter."""
     ratios = [p.as_integer_ratio() for p in probabilities]
     total = lcm(*[d for _, d in ratios])
     weights = tuple([n * (total // d) for n, d in ratios])
@@ -549,7 +549,7 @@ def exact_weights(probabilities: Iterable[Fraction]) -> tuple[tuple[int, ...], i
 
 
 def _float_weights(probabilities: Iterable[Any]) -> tuple[tuple[float, ...], float]:
-    """Probabilities as floats, which are weights over 1."""
+    """Return probabilities as floats, and their sum, which is 1."""
     weights = tuple(map(float, probabilities))
     if not abs(sum(weights) - 1) <= 1e-9:
         raise ValueError(f"the probabilities sum to {sum(weights)!r}, not to 1")
@@ -557,10 +557,10 @@ def _float_weights(probabilities: Iterable[Any]) -> tuple[tuple[float, ...], flo
 
 
 def expectation(weights: Sequence[int], total: int, values: Sequence[Fraction]) -> tuple[int, int]:
-    """The expected value of outcomes: numerator and denominator, not reduced.
+    """Return numerator and denominator of an expected value, not reduced.
 
     Args:
-        weights: A whole weight of each outcome.
+        weights: The integer weight of each outcome.
         total: The sum of all weights.
         values: The value of each outcome.
     """
@@ -573,7 +573,7 @@ def expectation(weights: Sequence[int], total: int, values: Sequence[Fraction]) 
 
 
 def _fraction(value: Any) -> Fraction:
-    """A number as a Fraction; a float means the decimal that it prints."""
+    """Convert a number to a Fraction; a float means the decimal that it prints."""
     if isinstance(value, Integral):
         return Fraction(int(value))
     if isinstance(value, Rational):
@@ -584,7 +584,7 @@ def _fraction(value: Any) -> Fraction:
 
 
 def _finite(value: Any) -> float:
-    """A number as a float."""
+    """Convert a number to a float, which must be finite."""
     number = float(value)
     if not isfinite(number):
         raise ValueError(f"{value!r}, which is not a finite number")
@@ -592,7 +592,7 @@ def _finite(value: Any) -> float:
 
 
 class Reached(NamedTuple):
-    """A state of a game and the sum of the rewards on the way to it."""
+    """A state of a game, and the sum of the rewards on the way to it."""
 
     state: Any
     collected: Fraction | int = 0
@@ -609,21 +609,20 @@ class GameTree:
         tree = GameTree(game)
         solve_tree(tree.choices, tree.score, tree.start, player=tree.player)
 
-    A state of the tree is a state of the game with the rewards collected on the way, which are its
-    score at an end. (In a game that rewards only at the end that is 0 everywhere before it.)
-    Values are to player 0, in Fractions if wanted, which makes this the slow but exact reference
-    for solvers of arrays.
+    A state of the tree is a state of the game with the rewards collected on the way, whose sum is
+    its score at an end. Values are to player 0, in Fractions if wanted, which makes this the slow
+    but exact reference for solvers of arrays.
 
     Attributes:
-        game: A game for one, or for two of whom one is on turn in every state.
-        start: The state to solve from; by default that before the initial state has been drawn.
+        game: A one-player game, or a two-player game in turns.
+        start: The state to solve from; by default the one before the initial state is drawn.
     """
 
     game: Game
     start: Reached = BEFORE_PLAY
 
     def choices(self, at: Reached) -> list[tuple[str, list[tuple[Reached, Fraction]]]]:
-        """The legal actions by name, with what follows.
+        """Return the legal actions by name, with their outcomes.
 
         Raises:
             ValueError: If both players have a choice.
@@ -638,12 +637,12 @@ class GameTree:
         ]
 
     def score(self, at: Reached) -> Fraction | int | None:
-        """The rewards collected, at an end."""
+        """Return the rewards collected at an end, otherwise None."""
         over = at != self.start and self.game.is_terminal(at.state)
         return at.collected if over else None
 
     def player(self, at: Reached) -> int:
-        """The player who has a choice; 0 if nobody has.
+        """Return the player who has a choice; 0 if neither has.
 
         Raises:
             ValueError: If both have.

@@ -1,34 +1,34 @@
-"""Measures of how hard a game is to learn, computed from its table and not sampled.
+"""Measures of how hard a game is to learn, computed from its table without sampling.
 
 One player learns; chance, and an opponent whose policy is fixed, are part of the game. V* and Q*
 are the optimal values, d* and d_u the expected numbers of visits under the optimal policy that the
-solver found and under uniform play, and mu the start.
+solver found and under uniform play.
 
-**Action gaps.** In a state with a choice the gap is V*(s) less the largest Q*(s, a) of an action
-that is not optimal. Where every action is optimal there is none. Its quantiles weigh each state by
-d*(s): they say how small the differences are that a learner must see where the optimum goes.
+**Action gaps.** In a state with a choice, the gap is V*(s) minus the largest Q*(s, a) of a
+suboptimal action; there is none if every action is optimal. Its quantiles weigh each state by
+d*(s): they show how small the differences are that a learner must detect during optimal play.
 
 **Effective horizon.** Let Q_1 be the action values of uniform play, and Q_{k+1} the result of one
 step of value iteration on Q_k: expected reward plus the largest Q_k of the next state. The horizon
 is the smallest k for which every policy that is greedy for Q_k is optimal from the start (Laidlaw,
 Russell and Dragan 2023, "Bridging RL theory and practice with the effective horizon", NeurIPS, who
-add a term for the number of samples; expectations here are exact). A horizon of 1 says that to do
-what is best after one move if play is uniform from then on is optimal. Action values that differ
-by less than 1e-9 of the largest one of their state count as equal.
+add a term for the number of samples; expectations here are exact). A horizon of 1 means that it is
+optimal to take the action that would be best if play were uniform afterwards. Action values that
+differ by less than 1e-9 of the largest one of their state count as equal.
 
-**Concentrability.** Let both measures of visits be divided by their sums. The largest ratio d*(s) /
-d_u(s) says how rarely uniform play is where the optimum goes (Munos 2003, "Error bounds for
+**Concentrability.** Divide both measures of visits by their sums. The largest ratio d*(s) / d_u(s)
+says how rarely uniform play visits the states of optimal play (Munos 2003, "Error bounds for
 approximate policy iteration", ICML; Rashidinejad et al. 2021, "Bridging offline reinforcement
-learning and imitation learning", NeurIPS, take such a ratio of states with their actions, which is
-at least as large). The mean weighs ratios by d*.
+learning and imitation learning", NeurIPS, take such a ratio of state-action pairs, which is at
+least as large). The mean weighs ratios by d*.
 
-**Diameter.** The largest over pairs of states (s, t) of the least expected number of moves from s
+**Diameter.** The largest, over pairs of states (s, t), of the least expected number of moves from s
 to t (Jaksch, Ortner and Auer 2010, "Near-optimal regret bounds for reinforcement learning",
-definition 1). Games here end, so play goes on: an end is left for the start at once, which counts
-no move. States in which the game has ended are not among the pairs, and moves of an opponent count,
-too. *Reach* is the same from the start alone: the least expected number of moves, restarts
-included, in which one comes to the state that is hardest to come to. Both solve one game for each
-state, so they are left out above a limit.
+definition 1). Since games here end, play restarts: an end is followed by the start at once, which
+counts no move. Terminal states are not among the pairs, and moves of an opponent count, too.
+*Reach* is the same from the start alone: the least expected number of moves, restarts included, to
+the state that is hardest to reach. Both solve one game for each state, so they are left out above a
+limit.
 """
 
 from __future__ import annotations
@@ -52,10 +52,10 @@ TIE = 1e-9
 QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 
 LARGEST = 10_000_000
-"""States times outcomes up to which one game is solved for each state, within a minute."""
+"""Largest number of states times outcomes for which one game per state is solved, in a minute."""
 
 FARTHEST = 1000
-"""The largest effective horizon that is looked for."""
+"""The largest effective horizon that is tried."""
 
 
 @dataclass(frozen=True)
@@ -65,24 +65,24 @@ class Hardness:
     Attributes:
         game: Name of the game.
         value: The optimum at the start, to the player who learns.
-        states: Number of states in which the game goes on and which can be reached.
+        states: Number of states that can be reached and are not terminal.
         decisions: Number of those in which the player has a choice.
         length_optimal: Expected number of the player's moves under the optimum.
         length_uniform: Length under uniform play; infinite if an episode need not end.
         gap_uniform: Optimality gap of uniform play.
-        gap_constant: Least gap of a policy that always plays one action, or where that is illegal
-            the lowest legal one, as environments do.
+        gap_constant: Least gap of a policy that always takes one action, or the lowest legal one
+            where that is illegal, as environments do.
         constant: The name of that action.
-        action_gaps: Action gaps that a share of the visits to decisions does not exceed, by the
-            share; those of states in which all actions are optimal are left out.
+        action_gaps: Pairs of a share of the visits to decisions, and the action gap that this share
+            does not exceed; states in which all actions are optimal are left out.
         ties: Share of the visits to decisions in which all actions are optimal.
         effective_horizon: Number of steps of value iteration, from uniform play, after which a
             greedy policy is optimal; None if there are more than 1,000 or uniform play has no
             value.
         concentrability: Largest ratio of the shares of visits under the optimum and uniform play.
         mean_concentrability: Mean ratio, weighted by the visits of the optimum.
-        diameter: Largest least expected number of moves from state to state; None if not computed.
-        reach: Largest expected number of moves from the start to any state; None if not computed.
+        diameter: Expected number of moves between the states farthest apart; None if not computed.
+        reach: Expected number of moves from the start to the farthest state; None if not computed.
     """
 
     game: str
@@ -107,7 +107,7 @@ class Hardness:
         return {**asdict(self), "action_gaps": {str(q): gap for q, gap in self.action_gaps}}
 
     def __repr__(self) -> str:
-        """A table of all measures."""
+        """Return a table of all measures."""
         rows = []
         for name, value in self.to_dict().items():
             if isinstance(value, dict):
@@ -188,7 +188,7 @@ def measure(
 
 
 def _value(game: TabularGame, policy: TabularPolicy) -> float:
-    """The value of a policy at the start to its player; minus infinity where it has none."""
+    """Return the value of a policy at the start, to its player; minus infinity if it has none."""
     try:
         value = (1 - 2 * policy.player) * game.at_start(policy_value(game, policy))
     except ImproperGameError:
@@ -197,7 +197,7 @@ def _value(game: TabularGame, policy: TabularPolicy) -> float:
 
 
 def _largest(game: TabularGame, row_values: Floats) -> Floats:
-    """The largest of the values of each state's rows, [K] -> [S]; 0 where it has none."""
+    """Return the largest value ([K]) of each state's rows, [S]; 0 in terminal states."""
     best = np.zeros(game.n_states)
     filled = np.flatnonzero(~game.terminal)
     best[filled] = np.maximum.reduceat(row_values, game.row_start[filled]) if len(filled) else 0
@@ -205,7 +205,7 @@ def _largest(game: TabularGame, row_values: Floats) -> Floats:
 
 
 def _equal_to_best(game: TabularGame, row_values: Floats) -> Bools:
-    """Whether each row's value is the largest of its state but for rounding, [K]."""
+    """Return whether each row's value is the largest of its state, up to rounding, [K]."""
     best = _largest(game, row_values)
     scale = _largest(game, np.abs(row_values))
     return np.asarray(row_values >= (best - TIE * scale)[game.row_state])
@@ -250,7 +250,7 @@ def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:
     """Return the diameter and the reach: one game is solved for each state as the target."""
     restart, end = game.n_states, game.n_states + 1
     starts = np.flatnonzero(game.initial > 0)
-    # Ends are left for a state without a move, from which one goes on as at the start.
+    # An end becomes the state `restart`, which leads to the initial states and counts no move.
     towards = np.where(game.terminal[game.next_state], restart, game.next_state)
     count = np.append(np.diff(game.row_start), [1, 0])
     states = range(game.n_states + 2)

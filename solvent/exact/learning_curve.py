@@ -1,4 +1,4 @@
-"""Learning curves as files: a point at each evaluation, a column for each of its figures."""
+"""Learning curves as CSV files: a row for each evaluation, a column for each figure."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from solvent.model.parameters import is_number, shown
 
 
 class CurvePoint(Protocol):
-    """A point of a learning curve, a dataclass of numbers of which `timesteps` is the first."""
+    """A point of a learning curve: a dataclass of numbers, the first of which is `timesteps`."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -29,7 +29,7 @@ class CurvePoint(Protocol):
 
     @property
     def summary(self) -> str:
-        """The figure that matters most, for a progress bar."""
+        """The most important figure, for a progress bar."""
         ...
 
 
@@ -39,8 +39,8 @@ class Evaluation:
 
     Attributes:
         timesteps: Steps taken so far, in all environments together.
-        value: Exact value of the policy as it is sampled.
-        gap: Exact optimality gap of the policy as it is sampled.
+        value: Exact value of the policy's action probabilities.
+        gap: Exact optimality gap of the policy's action probabilities.
         mode_value: Exact value of the most probable actions.
         mode_gap: Exact optimality gap of the most probable actions.
         seconds: CPU time spent so far, evaluations included.
@@ -63,7 +63,7 @@ Point = TypeVar("Point", bound=CurvePoint)
 
 
 def columns(kind: type[Any]) -> tuple[str, ...]:
-    """The names of a point's figures, in the order in which a file has them."""
+    """Return the names of a point's figures, in the order of the columns of a file."""
     return tuple(item.name for item in fields(kind))
 
 
@@ -80,8 +80,8 @@ def write_curve(
         path: The file to write.
         curve: Points of the curve.
         kind: Class of the points; there is a column for each of its fields.
-        saw: Whether the learner was given anything from the solution of its game. If so, there is
-            a column ``saw_solution`` of ones.
+        saw: Whether the learner used anything from the solution of its game. If so, the file has a
+            column ``saw_solution`` of ones.
 
     Raises:
         StoreError: If the file cannot be written.
@@ -93,7 +93,7 @@ def write_curve(
 
 
 LARGEST_CURVE = 2**28
-"""Bytes of a learning curve that is read."""
+"""Largest size of a learning curve that is read, in bytes."""
 
 
 def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:  # type: ignore[assignment]
@@ -101,11 +101,11 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
 
     Args:
         path: A file written by :func:`write_curve`.
-        kind: The class of its points. Columns of further figures are left out, so that the curve
-            of any training can be read as the figures that all trainings have.
+        kind: The class of its points. Other columns are ignored, so the curve of any training can
+            be read with the figures that all trainings have.
 
     Raises:
-        StoreError: If the file is missing or is not one.
+        StoreError: If the file is missing or not a learning curve.
     """
     own = columns(kind)
     try:
@@ -125,25 +125,24 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
 
 
 def read_point(kind: type[Point], figures: Sequence[Any]) -> Point:
-    """A point of a curve from figures that were read.
+    """Make a point of a curve from figures that were read.
 
     Args:
         kind: Class of the point.
-        figures: Figures in the order of :func:`columns`. Steps are a whole number and time is
-            finite; the others may be NaN, since not all can be proved. Of a policy that never ends
-            a value may be minus infinity, and a gap infinity.
+        figures: Figures in the order of :func:`columns`. Steps are an integer and time is finite;
+            the others may be NaN, since not all can be proved. If a policy need not end, its value
+            may be minus infinity, and its gap infinity.
 
     Raises:
-        ValueError: If they are not such figures.
+        ValueError: If a figure is not of this form.
     """
-    held = dict(zip(columns(kind), figures, strict=True))
-    if type(held["timesteps"]) is not int or held["timesteps"] < 0:
-        raise ValueError(f"timesteps is {shown(held['timesteps'])}")
-    for name, figure in held.items():
-        lost = math.inf if "gap" in name or "exploitability" in name else -math.inf
-        known = name == "seconds" or not isinstance(figure, float)
-        if not known and (math.isnan(figure) or figure == lost):
-            continue
-        if not is_number(figure):
+    by_name = dict(zip(columns(kind), figures, strict=True))
+    if type(by_name["timesteps"]) is not int or by_name["timesteps"] < 0:
+        raise ValueError(f"timesteps is {shown(by_name['timesteps'])}")
+    for name, figure in by_name.items():
+        worst = math.inf if "gap" in name or "exploitability" in name else -math.inf
+        may_be_infinite = name != "seconds" and isinstance(figure, float)
+        allowed = may_be_infinite and (math.isnan(figure) or figure == worst)
+        if not (allowed or is_number(figure)):
             raise ValueError(f"{name} is {shown(figure)}")
-    return kind(**held)
+    return kind(**by_name)

@@ -4,17 +4,17 @@ Primal, over values v (d'Epenoux 1963; Puterman 1994, section 6.9, undiscounted)
 
     min  mu' v   subject to   v(s) - sum p(s'|k) v(s') >= r(k)   for every row k of every state s
 
-Dual, over the occupancy measure x of rows, how often each is taken:
+Dual, over the occupancy measure x of rows (how often each is taken):
 
     max  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = mu(s),   x >= 0
 
-It shares nothing with :func:`solvent.exact.solve` but the table, so it checks the solver; it is
-slower, and exact only up to the tolerances of HiGHS. It needs every episode to end: where one
-could go round for ever the primal has no least solution, and that is said.
+It shares nothing with :func:`solvent.exact.solve` but the table, so it checks the solver. It is
+slower, and exact only up to the tolerances of HiGHS. Every episode must end: if one could go on for
+ever, the primal has no optimum, and an error is raised.
 
-Where an episode does go round for ever in an end component, a third program has the loop whose
-average reward is least (Puterman 1994, section 8.8). There x is the share of each row in the moves;
-of several components, each has its own sum:
+If an episode does stay in an end component for ever, a third program finds the loop of least
+average reward (Puterman 1994, section 8.8). There x is the share of each row in the moves, and each
+component has its own sum:
 
     min  r' x    subject to   sum over k of s of x(k) - sum over k of p(s|k) x(k) = 0,
                               sum of x(k) = 1,   x >= 0
@@ -36,7 +36,7 @@ TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance
 
 @dataclass(frozen=True, eq=False)
 class LinearProgramSolution:
-    """Both sides of the program.
+    """The optima of the primal and the dual.
 
     Attributes:
         primal: The least value of the primal.
@@ -54,8 +54,8 @@ class LinearProgramSolution:
 def solve_linear_program(game: TabularGame) -> LinearProgramSolution:
     """Solve a one-player game by a linear program and its dual.
 
-    All states have the same weight, so that the values are optimal everywhere and not only where an
-    optimal policy leads.
+    All states have the same weight, so that the values are optimal in all of them and not only in
+    those that an optimal policy visits.
 
     Args:
         game: A game in which only player 0 chooses.
@@ -101,19 +101,19 @@ def solve_linear_program(game: TabularGame) -> LinearProgramSolution:
 
 
 def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int = 1) -> Floats:
-    """A row for each state of some end components, so that the average reward of a move is least.
+    """Choose a row for each state of some end components, such that the average reward is least.
 
-    The components share no variable, so that one program serves them all.
+    The components share no variables, so one program serves them all.
 
     Args:
         game: A game in which at most one player has a choice in the components.
         rows: The rows that never leave their component, sorted.
         label: [S] a number for each component.
-        sign: 1 if the reward is that to player 0, -1 if to player 1.
+        sign: 1 for the reward to player 0, -1 for the reward to player 1.
 
     Returns:
-        [K] 1 for the rows chosen, else 0. They are as good as the tolerances of HiGHS allow, in
-        units of the largest reward of their component, so what they gain is to be evaluated.
+        [K] 1 for the chosen rows, else 0. They are optimal up to the tolerances of HiGHS, in units
+        of the largest reward of their component, so their gain has yet to be evaluated.
 
     Raises:
         ArithmeticError: If HiGHS does not reach an optimum.
@@ -126,26 +126,26 @@ def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int 
     shape = len(states), len(rows)
     column = np.arange(len(rows))
     out = csr_array((np.ones(len(rows)), (place, column)), shape=shape)
-    to = np.searchsorted(states, game.next_state[used])
-    by = np.searchsorted(rows, game.outcome_row[used])
-    into = csr_array((game.probability[used], (to, by)), shape=shape)
+    target = np.searchsorted(states, game.next_state[used])
+    source = np.searchsorted(rows, game.outcome_row[used])
+    into = csr_array((game.probability[used], (target, source)), shape=shape)
     total = csr_array((np.ones(len(rows)), (component, column)), shape=(len(names), len(rows)))
-    # Tolerances are absolute: each component's costs are brought below 1, by a power of two.
+    # Tolerances are absolute, so each component's costs are scaled below 1, by a power of two.
     cost = sign * game.reward[rows]
     largest = np.zeros(len(names))
     np.maximum.at(largest, component, np.abs(cost))
-    found = linprog(
+    program = linprog(
         c=np.ldexp(cost, -np.frexp(largest)[1][component]),
         A_eq=vstack((out - into, total)),
         b_eq=np.concatenate((np.zeros(len(states)), np.ones(len(names)))),
         method="highs",
         options=TOLERANCES,
     )
-    if found.status != 0:
+    if program.status != 0:
         raise ArithmeticError(
-            f"{game.info.name}: the program of loops has no optimum: {found.message}"
+            f"{game.info.name}: the program of loops has no optimum: {program.message}"
         )
-    order = np.lexsort((-found.x, place))
+    order = np.lexsort((-program.x, place))
     _, first = np.unique(place[order], return_index=True)
     chosen = np.zeros(game.n_rows)
     chosen[rows[order[first]]] = 1.0

@@ -41,6 +41,11 @@ those of player 1.
 could make it improper at no cost, player 1's policy is computed from player 1's side, with the
 players exchanged. Both sides must arrive at the same values.
 
+**Functions.** :func:`solve_component` calls :func:`best_strategies` with the result of
+:func:`newton`, or :func:`ending_strategies`, which calls :func:`best_strategies` without one and
+then excludes loops whose rewards cancel. Both call :func:`optimize` for one side at a time, which
+calls :func:`iterate`, strategy iteration itself, from one start after another.
+
 **A compiled loop** solves all matrix games of a component. State s has a row for each pair (i, j)
 of actions, ordered by i, then j. Its actions in x begin at ``x_start[s]``.
 """
@@ -171,7 +176,7 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
 
 
 def exchanged(c: GameComponent) -> GameComponent:
-    """The component as player 1 sees it, with the players' roles exchanged."""
+    """Return the component with the players exchanged, and its rewards and values negated."""
     state = np.repeat(np.arange(c.n), c.count[1])
     length = c.count[0][state]
     before = c.transitions
@@ -242,16 +247,16 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
 def solve_component(
     c: GameComponent, *, near: bool = True, swap: bool = False
 ) -> tuple[Floats, Floats, Floats]:
-    """The values of a component, [n], and the probability of each row's action of either player.
+    """Solve a component in which both players choose.
 
     Args:
-        c: The component; both players choose in it.
+        c: The component.
         near: Whether to begin with the result of Newton's method. Otherwise iteration begins with
             the most probable path to an end, and looks for strategies that end play.
         swap: Whether to exchange the players: rounding may hide from one side what the other sees.
 
     Returns:
-        Values [n], and the probabilities of player 0's and of player 1's actions, [k] each.
+        Values [n], and the probability of player 0's and of player 1's action in each row, [k].
 
     Raises:
         ImproperGameError: If a player does best by never ending play, or the value depends on who
@@ -266,7 +271,10 @@ def solve_component(
 
 
 def best_strategies(c: GameComponent, near: Near | None) -> tuple[Floats, Floats, Floats]:
-    """The values [2, n] of a component, and strategies x and y.
+    """Return the values [2, n] of a component, and optimal strategies x and y.
+
+    The result of Newton's method is returned if it passes the checks. Otherwise player 0's side is
+    solved by :func:`optimize`, and player 1's side, too, if the response to x is not optimal.
 
     Args:
         c: The component.
@@ -290,7 +298,7 @@ def best_strategies(c: GameComponent, near: Near | None) -> tuple[Floats, Floats
 
 
 def ending_strategies(c: GameComponent) -> tuple[Floats, Floats, Floats]:
-    """The same for a component that may have loops whose rewards cancel.
+    """Return what :func:`best_strategies` does, for a component whose loops' rewards may cancel.
 
     If the opponent could stay in such a loop, both sides are solved again, if need be in their
     extended games. There iteration begins by absorbing everywhere, which leaves the opponent no
@@ -338,6 +346,9 @@ def optimize(
 ) -> tuple[Floats, Floats, Ints, bool]:
     """Compute player 0's side of the solution.
 
+    Strategy iteration (:func:`iterate`) is run from `x`, then from the most probable path to an
+    end, then in the extended game, until the result is proper.
+
     Args:
         c: The component.
         x: [X] strategies to begin with. If they are left out or player 1 can prevent an end, the
@@ -375,7 +386,7 @@ def optimize(
 def iterate(
     c: GameComponent, x: Floats, response: Ints, price: float = 0.0
 ) -> tuple[Floats, Floats, Ints]:
-    """Respond and improve until nothing improves or, in an extended game, no state absorbs.
+    """Run strategy iteration until nothing improves or, in an extended game, no state absorbs.
 
     Args:
         c: The component.
@@ -407,7 +418,7 @@ def iterate(
         x = np.where(np.repeat(changes, c.count[0]), improved, x)
     else:
         raise CertificateError(
-            f"{c.name()}: strategy iteration did not settle in {ROUNDS} rounds; "
+            f"{c.name()}: strategy iteration did not converge in {ROUNDS} rounds; "
             f"perhaps no policy is optimal"
         )
     return v, x, response

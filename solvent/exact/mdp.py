@@ -1,14 +1,14 @@
 """Markov decision processes without discount: policy iteration among proper policies.
 
 **Definition.** In each of n states one player chooses among *rows*. Row k of state s leads to state
-t of the component with probability p(t|k), and out of it otherwise, to where values are known. Let
-r(k) be its expected reward, with the value of where it leaves to. A *policy* d takes one row in
-each state. It is *proper* if play under it leaves the component for certain from every state; then
-its values are the one solution of
+t of the component with probability p(t|k), and otherwise to states outside, whose values are known.
+Let r(k) be its expected reward plus expected value outside. A *policy* d takes one row in each
+state. It is *proper* if play under it leaves the component with certainty from every state; then
+its values are the only solution of
 
     v(s) = r(d(s)) + sum over t of p(t|d(s)) v(t).
 
-The *advantage* of row k of state s, by how much the value rises along it, is
+The *advantage* of row k of state s, the expected rise of the value along it, is
 
     a(k) = r(k) + sum over t of p(t|k) v(t) - v(s).
 
@@ -16,32 +16,33 @@ The *advantage* of row k of state s, by how much the value rises along it, is
 "An analysis of stochastic shortest path problems"). Let d be proper, and let d' take a row of
 largest advantage wherever that is above 0, and the row of d elsewhere. If no advantage is above 0,
 d is optimal among proper policies. Otherwise the values of d' are at least as large in every state
-and larger in some, or d' gains for ever: then the player does best by never ending.
+and larger in some, or d' gains for ever, and the player does best by never ending.
 
-Strict improvement keeps policies proper otherwise. Suppose d' could go round for ever in a set of
-states without gain. Averaged over the stay no value rises, so nothing was strictly better there,
-so d would have gone round as well. It did not.
+In the first case d' is proper. Suppose it could stay in a set of states for ever without gain.
+Averaged over the stay no value rises, so no row was strictly better there, and d would have stayed
+as well. But d is proper.
 
-**Algorithm.** Begin with a proper policy: in each state the row with which the most probable path
-out begins. Evaluate it by linear equations (:mod:`solvent.exact.chain`), improve it, and repeat
-until nothing is strictly better.
+**Algorithm.** Begin with a proper policy: in each state the first row of the most probable path
+out. Evaluate it by linear equations (:mod:`solvent.exact.chain`), improve it, and repeat until no
+row is strictly better.
 
-**Rounding.** Rows are compared by their advantages. Rounding in an advantage is in proportion to
-the rewards and the differences of values beside it, so a gain of 1e-4 is seen in a component whose
-values are 1e9. For that, values are held as two arrays of floats, [2, n]: the second has what
-floats as large as the first cannot hold.
+**Rounding.** Rows are compared by their advantages. The rounding error of an advantage is
+proportional to the rewards and the differences of values along the row, so a gain of 1e-4 is seen
+in a component whose values are 1e9. For that, values are held as two arrays of floats, [2, n], of
+which the second is the low-order part.
 
-**Large components** are approached by compiled modified policy iteration. Each round is one greedy
-sweep of Gauss-Seidel over all rows, then sweeps over the rows of the policy alone, which are a few
-times cheaper, until what the greedy sweep left is ten times smaller (Puterman and Shin 1978,
-"Modified Policy Iteration Algorithms for Discounted Markov Decision Problems"). Three things make
-that quick:
+**Large components** are first solved approximately, by compiled modified policy iteration. Each
+round is one greedy sweep of Gauss-Seidel over all rows, then sweeps over the policy's rows alone,
+which are a few times cheaper, until values change ten times less than in the greedy sweep (Puterman
+and Shin 1978, "Modified Policy Iteration Algorithms for Discounted Markov Decision Problems").
+Three things make that quick:
 
 - States are renumbered from the exits backward, so that a sweep carries a value from an exit
-  through the whole component; sweeps run up and down by turns.
-- Self-loops are removed: each row is divided by its probability to change the state.
-- Where sweeps contract slowly, the policy is evaluated by elimination, if moves can be made to lead
-  nowhere far, else by a Krylov method. Its patience doubles each time it fails.
+  through the whole component; sweeps alternate between up and down.
+- Self-loops are removed: each row is divided by its probability of changing the state.
+- Where sweeps contract slowly, the policy is evaluated by elimination if an order of the states has
+  a small bandwidth (moves lead only to nearby states), otherwise by a Krylov method, whose patience
+  doubles each time it fails.
 """
 
 from __future__ import annotations
@@ -80,42 +81,42 @@ TIE = 1e-13
 EPSILON = float(np.finfo(float).eps)
 
 FIRST, REST = 1e-9, 1e-7
-"""Accuracy of the two solves of an evaluation, in units of their right sides: the second makes
-good what the first leaves."""
+"""Accuracy of the two solves of an evaluation, in units of their right sides. The second corrects
+the error of the first."""
 
 GRAIN = 8 * EPSILON
-"""Differences below this, in units of the smaller part of a state's value, are its rounding."""
+"""Differences below this, in units of the low-order part of a state's value, are rounding."""
 
 NOISE = 4
-"""Advantages that differ by less than this, in units of the largest advantage that the evaluation
-leaves to a row of the policy itself, tie: rounding would swap such rows for ever."""
+"""Advantages tie if they differ by less than this, in units of the largest advantage of the
+policy's own rows, which would be 0 without rounding. It would swap such rows for ever."""
 
 ROUNDS = 1000
-"""Rounds of iteration after which it has failed; a few dozen are many."""
+"""Iteration has failed after this many rounds; it rarely takes more than a few dozen."""
 
 APPROACHED = 500
-"""States from which on values are approached by sweeps before any exact evaluation."""
+"""Components of more states than this are solved by sweeps before any exact evaluation."""
 
 WIDEST = 32
-"""Policies are evaluated by elimination where sweeps contract slowly, and moves can be made to lead
-no farther than this."""
+"""Where sweeps contract slowly, policies are evaluated by elimination if an order of the states has
+at most this bandwidth."""
 
 LOOSEN = 50
-"""Rounds after which what counts as equal is doubled: rounding may go round in circles."""
+"""The tolerance for ties doubles after this many rounds: rounding may make iteration cycle."""
 
 
 @dataclass(frozen=True, eq=False)
 class Component:
-    """A set of n states that can lead back to one another, with k rows and N outcomes.
+    """A set of n states that can all reach each other, with k rows and N outcomes.
 
     ==================  ==============  =======================================================
-    ``game``            TabularGame     whose states they are, for what errors say
+    ``game``            TabularGame     the game that has the states, for error messages
     ``states``          [n] int64       their indices in the game
-    ``transitions``     Transitions     all outcomes, as the compiled loops take them; a next state
-                                        below n is one of the component, n + b place b outside
+    ``transitions``     Transitions     all outcomes, as the compiled loops take them; next states
+                                        below n are inside, n + b is state b outside
     ``reward``          [N] float64     of each outcome, to the player who chooses
-    ``boundary``        [m] float64     the values of the places outside, to the same player
-    ``players``         pair of str     who chooses, and the other one, for what errors say
+    ``boundary``        [m] float64     the values of the states outside, to the same player
+    ``players``         pair of str     who chooses, and the other player, for error messages
     ==================  ==============  =======================================================
     """
 
@@ -148,7 +149,7 @@ class Component:
 
     @property
     def r(self) -> Floats:
-        """[k] the expected reward of each row, with the value of where it leaves to."""
+        """[k] the expected reward of each row, plus the expected value outside."""
         return self._edges[0]
 
     @property
@@ -167,7 +168,7 @@ class Component:
         return r, leaving, edges
 
     def name(self, s: int = 0) -> str:
-        """The game and a state of it, for what errors say.
+        """Return the name of the game and one of its states, for error messages.
 
         Args:
             s: Index of the state in the component.
@@ -176,11 +177,11 @@ class Component:
 
 
 def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """Return the members of some of consecutive slices, slice after slice, and their lengths.
+    """Return the members of selected slices, slice after slice, and the slices' lengths.
 
     Args:
-        start: [C+1] where slices begin.
-        which: [G] the slices wanted.
+        start: [C+1] where consecutive slices begin.
+        which: [G] the selected slices.
     """
     length = start[which + 1] - start[which]
     return concatenated_ranges(start[which], length), length
@@ -193,13 +194,14 @@ def policy_iteration(
 
     Args:
         c: The component.
-        policy: [n] the row of each state with which to begin; it is not used if it is not proper.
-        near: Whether the result of sweeps over a large component is enough. Its values are those of
-            the best proper policy but for rounding and ties, if the sweeps settle on a proper one.
+        policy: [n] the row of each state to begin with; ignored if it is not proper.
+        near: Whether the result of sweeps is enough for a large component, if they converge to a
+            proper policy. The values are then optimal up to rounding and ties.
 
     Raises:
-        ImproperGameError: If the player who chooses does best by never ending, or nobody can end.
-        CertificateError: If iteration does not settle, or play ends too rarely for floats.
+        ImproperGameError: If the player who chooses does best by never ending play, or the other
+            player can prevent an end.
+        CertificateError: If iteration does not converge, or play ends too rarely for floats.
     """
     guess: Floats | None = None
     if c.n > APPROACHED:
@@ -216,7 +218,7 @@ def policy_iteration(
         a, change = advantages(c, v)
         best = best_rows(c, a)
         equal = 2.0 ** (turn // LOOSEN) * tie(v, np.maximum(change[best], change[policy]))
-        # The policy's own rows have the advantage 0, but for what its evaluation lacks.
+        # The policy's own rows have advantage 0, up to the error of its evaluation.
         better = a[best] > a[policy] + equal + NOISE * np.abs(a[policy]).max()
         if not better.any():
             return v, policy
@@ -226,39 +228,39 @@ def policy_iteration(
             raise ImproperGameError(
                 f"{c.name(int(np.argmax(lost)))}: {c.players[0]} does best by never ending"
             )
-    raise CertificateError(f"{c.name()}: policy iteration did not settle in {ROUNDS} rounds")
+    raise CertificateError(f"{c.name()}: policy iteration did not converge in {ROUNDS} rounds")
 
 
 def approach(c: Component, policy: Ints, values: Floats) -> bool:
-    """Approach the optimum of a large component by sweeps; whether they settled.
+    """Approximate the optimum of a large component by sweeps; return whether they converged.
 
     Args:
         c: The component.
-        policy: [n] the row of each state with which to begin; the rows found are written here.
-        values: [n] the values with which to begin; those found are written here.
+        policy: [n] the row of each state to begin with; the best rows are written here.
+        values: [n] the values to begin with; the best ones are written here.
     """
-    solve, every = approach_optimum, np.ones(c.k, bool)
+    every = np.ones(c.k, bool)
     order = trace_back(c.edges, every, leaves(c, every))
     if len(order) < c.n:
         return False
-    outcome = solve(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
+    outcome = approach_optimum(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
     if outcome == CONTRACTS_SLOWLY:
         start = c.edges.outcome_start[c.edges.row_start]
         order, width = narrow_order(start, c.edges.next_state, WIDEST) or (order, 0)
-        outcome = solve(c.edges, c.leaving, c.r, order, width, policy, values, ROUNDING)
-    return bool(outcome == SETTLED_DOWN)
+        outcome = approach_optimum(c.edges, c.leaving, c.r, order, width, policy, values, ROUNDING)
+    return bool(outcome == CONVERGED)
 
 
 def evaluate(
     c: Component, weight: Floats, guess: Floats | None = None, *, rough: float | None = None
 ) -> Floats:
-    """The values of the component when rows are taken with given probabilities, [2, n].
+    """Return the values of the component when rows have given probabilities, [2, n].
 
     Args:
         c: The component.
-        weight: [k] the probability of each row in its state; play must leave for certain.
-        guess: [n] values with which iteration begins.
-        rough: Accuracy that is enough, in units of the largest reward; rounding if left out.
+        weight: [k] the probability of each row in its state; play must leave with certainty.
+        guess: [n] values to begin iteration with.
+        rough: Sufficient accuracy, in units of the largest reward; rounding if left out.
 
     Raises:
         CertificateError: If play ends too rarely for floats.
@@ -268,14 +270,14 @@ def evaluate(
     v = chain.solve(right, within=within, guess=guess)
     if rough is not None:
         return np.stack((v, 0 * v))
-    # What the equations still lack, found by differences, is solved for once more.
+    # Solve again for the residual, which is computed from differences.
     rest = grouped_sum(c.state, weight * advantages(c, np.stack((v, 0 * v)))[0], c.n)
     enough = max(REST * np.abs(rest).max(), EPSILON * np.abs(right).max())
     return np.stack((v, chain.solve(rest, within=np.full(c.n, enough))))
 
 
 def chain_of(c: Component, weight: Floats) -> tuple[Chain, Floats]:
-    """Play in the component when rows are taken with given probabilities, and its rewards, [n].
+    """Return the chain of play when rows have given probabilities, and its rewards, [n].
 
     Args:
         c: The component.
@@ -289,7 +291,9 @@ def chain_of(c: Component, weight: Floats) -> tuple[Chain, Floats]:
 
 
 def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
-    """The advantage of each row, [k], and the sum of what changes along it, [k].
+    """Return the advantage of each row, [k], and the size of the changes along it, [k].
+
+    The size is the expected absolute reward plus absolute change of the value.
 
     Args:
         c: The component.
@@ -301,18 +305,18 @@ def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
 
 
 def tie(v: Floats, change: Floats) -> Floats:
-    """Up to which difference advantages are equal in each state, [n].
+    """Return the difference up to which advantages count as equal in each state, [n].
 
     Args:
         v: [2, n] values.
-        change: [n] the sum of what changes along the rows that are compared.
+        change: [n] size of the changes along the rows that are compared.
     """
     equal: Floats = TIE * change + GRAIN * np.abs(v[1]) + np.finfo(float).tiny
     return equal
 
 
 def best_rows(c: Component, q: Floats) -> Ints:
-    """The first row of largest q ([k]) in each state, [n]."""
+    """Return the first row of largest q ([k]) in each state, [n]."""
     best = np.flatnonzero(~(q < np.maximum.reduceat(q, c.transitions.row_start[:-1])[c.state]))
     return best[np.searchsorted(c.state[best], np.arange(c.n))]
 
@@ -325,12 +329,12 @@ def chosen(c: Component, policy: Ints) -> Bools:
 
 
 def exitless(c: Component, rows: Bools) -> Bools:
-    """The states from which the given rows ([k]) never lead out of the component, [n]."""
+    """Return the states from which the given rows ([k]) never lead out of the component, [n]."""
     return ~lead_to(c.edges, rows, leaves(c, rows))
 
 
 def leaves(c: Component, rows: Bools) -> Bools:
-    """The states of which one of the given rows ([k]) may leave the component at once, [n]."""
+    """Return the states in which one of the given rows ([k]) can leave the component, [n]."""
     found = np.zeros(c.n, bool)
     found[c.state[rows & (c.leaving > 0)]] = True
     return found
@@ -342,13 +346,13 @@ def is_proper(c: Component, rows: Bools) -> bool:
 
 
 def likeliest_exit(c: Component) -> Ints:
-    """A proper policy: in each state the row with which its most probable path out begins, [n].
+    """Return a proper policy: in each state the first row of its most probable path out, [n].
 
-    The shortest path would do in exact arithmetic; where it depends on luck of 1e-100, no float
-    tells play that leaves from play that does not.
+    The shortest path would do in exact arithmetic; but if it has probability 1e-100, floats cannot
+    tell play that leaves from play that does not.
 
     Raises:
-        ImproperGameError: If from some state no row leads out: the other player sees to that.
+        ImproperGameError: If no path leads out of some state: the other player prevents an end.
         CertificateError: If the most probable path is too improbable for floats.
     """
     lost = exitless(c, np.ones(c.k, bool))
@@ -356,7 +360,7 @@ def likeliest_exit(c: Component) -> Ints:
         raise ImproperGameError(
             f"{c.name(int(np.argmax(lost)))}: {c.players[1]} does best by never ending"
         )
-    # Never above 1, by rounding either: a path would gain by going round.
+    # If rounding left a probability above 1, a path would gain by going in circles.
     with np.errstate(divide="ignore"):
         chance = np.minimum(np.log(c.edges.probability), 0.0)
         leaving = np.minimum(np.log(c.leaving), 0.0)
@@ -369,47 +373,47 @@ def likeliest_exit(c: Component) -> Ints:
     return policy
 
 
-_inner: Any = inner  # of functions whose arguments have no types
+_inner: Any = inner  # for functions whose parameters have no types
 
 EVALUATIONS = 30
-"""Sweeps over a policy between two greedy sweeps, at most."""
+"""Largest number of sweeps over a policy between two greedy sweeps."""
 
 MEASURED = 18
-"""The last sweeps over a policy, from which the contraction of one is measured."""
+"""The contraction of a sweep is measured over this many of the last sweeps over a policy."""
 
 MANY_SWEEPS = 400
-"""Sweeps still to come, by that contraction, from which on the Krylov method is tried."""
+"""The Krylov method is tried if, at that contraction, more than this many sweeps remain."""
 
 SPENT = 100
-"""Sweeps that are made before the Krylov method is tried first."""
+"""Sweeps before the Krylov method is first tried."""
 
 STEPS_IN_VAIN = 12
-"""Steps of the Krylov method without progress after which it is left, at first."""
+"""Steps without progress after which the Krylov method stops at first; later it takes more."""
 
 MOST = 100_000
-"""Sweeps after which the approach has failed; a grid of a million states takes some 5,000."""
+"""The approach has failed after this many sweeps; a grid of a million states takes some 5,000."""
 
 SWITCH = 1e-15
-"""A row replaces the policy's if its value is larger by more than this, relatively."""
+"""A row replaces the policy's if its value is larger by more than this fraction."""
 
 SETTLED = 4 * float(np.finfo(float).eps)
 """Changes of values below this, in units of the largest value, are rounding."""
 
 GREEDY = 20
-"""Greedy sweeps between two eliminations, at most."""
+"""Largest number of greedy sweeps between two eliminations."""
 
 ELIMINATIONS = 500
-"""Eliminations after which the approach has failed."""
+"""The approach has failed after this many eliminations."""
 
 NEAR = 1e-12
 """Changes of values below this, in units of the largest value, are taken for rounding if another
-elimination makes them no smaller."""
+elimination does not halve them."""
 
-FAILED, SETTLED_DOWN, CONTRACTS_SLOWLY = 0, 1, 2
-"""Outcomes of an approach."""
+FAILED, CONVERGED, CONTRACTS_SLOWLY = 0, 1, 2
+"""Outcomes of :func:`approach_optimum`."""
 
 SMALLER = 0.1
-"""The factor by which sweeps over a policy reduce the remainder of the greedy sweep."""
+"""Sweeps over a policy stop once values change by this fraction of the greedy sweep's change."""
 
 
 @kernel(largest=-1, allocates=True)
@@ -423,27 +427,26 @@ def approach_optimum(
     v: Floats,
     rounding: float,
 ) -> int:
-    """Find values and a policy of a component, in most cases optimal but for rounding.
+    """Find values and a policy of a component, in most cases optimal up to rounding.
 
     Nothing is proved here: the caller checks the policy, and the certificate checks the values.
 
     Args:
         edges: The outcomes that stay in the component.
         leaving: [k] the probability with which each row leaves.
-        r: [k] the expected reward of each row, with the value of where it leaves to.
+        r: [k] the expected reward of each row, plus the expected value outside.
         order: [n] an order of the states.
-        width: The largest number of places in that order that a row leads away, if policies shall
-            be evaluated by elimination. 0 for the Krylov method, -1 for an end where sweeps
-            contract slowly.
-        policy: [n] the row of each state with which to begin; the rows found are written here.
-        v: [n] the values with which to begin; those found are written here.
-        rounding: Residuals of the Krylov method that are rounding, in units of their terms.
+        width: Bandwidth of that order, to evaluate policies by elimination. 0 to evaluate them by
+            the Krylov method, -1 to return if sweeps contract slowly.
+        policy: [n] the row of each state to begin with; the best rows are written here.
+        v: [n] the values to begin with; the best ones are written here.
+        rounding: Residuals of the Krylov method up to this, in units of their terms, are rounding.
 
     Returns:
-        Whether the values settled, or sweeps contract slowly.
+        `FAILED`, `CONVERGED` or `CONTRACTS_SLOWLY`.
     """
     n = len(v)
-    component, row_of, own = _laid_out(order, edges, leaving, r, policy)
+    component, row_of, own = _renumbered(order, edges, leaving, r, policy)
     values = np.empty(n)
     for i in range(n):
         values[i] = v[order[i]]
@@ -457,13 +460,14 @@ def approach_optimum(
 
 
 @_inner
-def _laid_out(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
-    """The component in a new order of states, without self-loops or rows that never move.
+def _renumbered(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
+    """Return the component in a new order of states, without self-loops or rows that never move.
 
     Returns:
-        Its transitions, whose probabilities are those of a row that moves, with the reward of each
-        row until it moves, and how likely that leaves; the row of the component that each row is;
-        and the policy.
+        component: Transitions given that a row moves, the reward of each row until it moves, and
+            the probability that this move leaves.
+        row_of: The former index of each row.
+        own: The policy's row in each state.
     """
     row_start, edge_start, target, flow = edges
     n, rows, size = len(order), 0, 0
@@ -498,8 +502,8 @@ def _laid_out(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
 
 
 @_inner
-def _room(component):  # type: ignore[no-untyped-def]
-    """Room for the rows of a policy: where they begin, their targets, probabilities, gains, exits.
+def _policy_arrays(component):  # type: ignore[no-untyped-def]
+    """Allocate arrays for a policy's rows: starts, targets, probabilities, rewards, exits.
 
     Args:
         component: The component.
@@ -517,8 +521,8 @@ def _room(component):  # type: ignore[no-untyped-def]
 
 @_inner
 def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
-    """Improve values and a policy by greedy sweeps and eliminations, to rounding if they settle."""
-    n, chain, before, up = len(v), _room(component), np.inf, True
+    """Improve values and a policy by greedy sweeps and eliminations; return the outcome."""
+    n, chain, before, up = len(v), _policy_arrays(component), np.inf, True
     moves = np.empty((n, 2 * width + 1))
     for _ in range(ELIMINATIONS):
         left = 0.0
@@ -528,7 +532,7 @@ def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
             if not np.isfinite(largest):
                 return FAILED
             if left <= SETTLED * largest or (left <= NEAR * largest and left >= 0.5 * before):
-                return SETTLED_DOWN
+                return CONVERGED
         before = left
         _take_rows(component, policy, chain)
         start, target, flow, right, out = chain
@@ -541,7 +545,7 @@ def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
         proper = True
         for total in changing:
             proper = proper and total > 0
-        # Where play by the policy need not end, further sweeps look for a better one.
+        # If play under the policy need not end, more sweeps look for a better policy.
         if proper:
             _copy(right, v)
             solve_eliminated(moves, changing, v, False)
@@ -550,8 +554,8 @@ def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
 
 @_inner
 def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-untyped-def]
-    """Improve values and a policy until nothing changes but for rounding."""
-    n, chain = len(v), _room(component)
+    """Improve values and a policy by sweeps and the Krylov method; return the outcome."""
+    n, chain = len(v), _policy_arrays(component)
     moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))
     up, sweeps, spent, wait = True, 0, 0, SPENT
     # A literal would compile the Krylov method a second time.
@@ -562,7 +566,7 @@ def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-unty
         if not np.isfinite(largest):
             return FAILED
         if left <= SETTLED * largest:
-            return SETTLED_DOWN
+            return CONVERGED
         _take_rows(component, policy, chain)
         change, first, made = 0.0, 0.0, 0
         while made < EVALUATIONS:
@@ -589,14 +593,14 @@ def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-unty
 
 @_inner
 def _copy(values, to):  # type: ignore[no-untyped-def]
-    """Copy an array; slices take a second to compile, for the message of an error."""
+    """Copy an array. A slice would take a second to compile, because of its error message."""
     for s in range(len(values)):
         to[s] = values[s]
 
 
 @_inner
 def _sweep_greedily(component, policy, v, up):  # type: ignore[no-untyped-def]
-    """One greedy sweep: the largest change of a value, and the largest value."""
+    """Make one greedy sweep; return the largest change of a value, and the largest value."""
     (row_start, ends, to, chance), gain, _ = component
     left, largest = 0.0, 0.0
     for i in range(len(v)):
@@ -620,7 +624,7 @@ def _sweep_greedily(component, policy, v, up):  # type: ignore[no-untyped-def]
 
 @_inner
 def _take_rows(component, policy, chain):  # type: ignore[no-untyped-def]
-    """Copy the rows of a policy, which are read more quickly where they lie together."""
+    """Copy the rows of a policy, which are faster to read when contiguous."""
     (_, ends, to, chance), gain, leaves = component
     start, target, flow, right, out = chain
     size = 0
@@ -634,7 +638,7 @@ def _take_rows(component, policy, chain):  # type: ignore[no-untyped-def]
 
 @_inner
 def _sweep(chain, v, up):  # type: ignore[no-untyped-def]
-    """One sweep over the rows of a policy: the largest change of a value."""
+    """Sweep over the rows of a policy once; return the largest change of a value."""
     start, target, flow, right, _ = chain
     left = 0.0
     for i in range(len(v)):
@@ -649,7 +653,7 @@ def _sweep(chain, v, up):  # type: ignore[no-untyped-def]
 
 @_inner
 def _evaluate(chain, v, enough, moves, rounding, patience, work):  # type: ignore[no-untyped-def]
-    """Evaluate a policy by the Krylov method; whether that succeeded."""
+    """Evaluate a policy by the Krylov method; return whether that succeeded."""
     start, target, flow, right, out = chain
     changing, within = moves[0], moves[1]
     within[:] = enough

@@ -1,38 +1,38 @@
 """Scores of policies: best responses, exploitability, and the states in which a gap arises.
 
-Against a fixed policy the other player faces a game for one, which is solved with a certificate
-like any other.
+Once one player's policy is fixed, the other player faces a one-player game, which is solved with a
+certificate like any other.
 
 Terms. The *optimality gap* of a policy is V*(mu) - V^pi(mu). The *exploitability* of one policy
 is the value of the game minus its value against a best response. *NashConv* of a pair of policies
 is the sum of what both players could gain by a best response (Lanctot et al. 2017).
 
-**Episodes that never end.** Against an opponent who cannot be outwaited a player may do best by
-never ending. Such an episode collects no reward, so its value is 0 from where it settles, as
-:func:`~solvent.exact.policy_value` has it. It settles in an *end component* made of rows without a
-reward (de Alfaro 1997, *Formal Verification of Probabilistic Systems*): a set of states with
-actions that never leave it. :func:`with_absorbing_action` gives each state of such a set one more
-action, which ends the episode at once without a reward. The extended game can be solved like any
-other, and its value is that of the game in which nonterminating episodes count.
+**Episodes that never end.** A best response may be to let the episode go on for ever. Once such an
+episode has settled it collects no rewards, so its value is 0 from there on, as in
+:func:`~solvent.exact.policy_value`. It settles in an *end component* of rows without a reward (de
+Alfaro 1997, *Formal Verification of Probabilistic Systems*): a set of states with actions that
+never leave it. :func:`with_absorbing_action` gives each state of such a set one more action, which
+ends the episode at once without a reward. The extended game is solved like any other, and its value
+is that of the game in which nonterminating episodes count.
 
-**Loops at a cost.** Where an episode goes round for ever in an end component, a linear program has
-the loop whose average reward is least (:mod:`solvent.exact.linear_program`).
+**Loops at a cost.** If an episode can stay in an end component for ever, a linear program finds the
+loop of least average reward (:mod:`solvent.exact.linear_program`).
 
-**Where the gap arises.** For a player's policy pi, V* the values of the game, Q* its action values
-and d(s) the expected number of visits when pi meets a best response b (in a game for one, nobody),
-the performance-difference identity (Kakade and Langford 2002, lemma 6.1) reads
+**Where the gap arises.** Let pi be a player's policy, b a best response to it (none in a one-player
+game), d(s) the expected number of visits under both, V* the values of the game and Q* its action
+values. The performance-difference identity (Kakade and Langford 2002, lemma 6.1) reads
 
     V*(mu) - V^{pi,b}(mu)  =  sum over s of  d(s) * (V*(s) - Q*(s, pi, b)).
 
-So the gap is not only measured but located. In a game for one each term is what the policy loses
-in s. In a game for two the term has two parts,
+So the gap is not only measured but located. In a one-player game each term is the policy's loss in
+s. In a two-player game the term has two parts,
 
     V*(s) - Q*(s, pi, b)  =  [V*(s) - min over b' of Q*(s, pi, b')]  -  [what b gives up in s].
 
 The first is the policy's own loss, at least 0, and 0 where the policy has no choice. The second is
-at least 0 as well: measured by V*, the best response may do less than it could in one state to come
-to another where the policy errs. Only the first is charged to the policy; the losses of all states
-are the gap and what the response gives up for it.
+at least 0 as well: measured by V*, the best response may give up value in one state to reach
+another in which the policy errs. Only the first is charged to the policy; the losses of all states
+sum to the gap plus all that the response gives up.
 """
 
 from __future__ import annotations
@@ -55,33 +55,33 @@ from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy, remembered
 
 NEGLIGIBLE = 1e-12
-"""Probabilities of a policy below this count as 0 for the player who responds to it."""
+"""Probabilities of a policy below this count as 0 in a best response to it."""
 
 
 def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Solution:
-    """The best that the other player can do against a policy, and the policy that does it.
+    """Return the values of a policy against a best response, and the response.
 
-    Where the other player can keep an episode from ending without any reward, that is a response
-    like any other, with the value 0 from there on.
+    If the other player can keep an episode from ending without any reward, that is a response like
+    any other, with value 0 from there on.
 
     Probabilities below 1e-12 count as 0. Otherwise the best response to a Boltzmann policy could be
-    to wait for a blunder of probability 1e-90, which no episode would live to see.
+    to wait for an action that has probability 1e-90.
 
     Args:
-        game: A game for two.
-        policy: Either player's.
-        tolerance: Widest bracket accepted, in units of the largest value or reward that can be met
-            from the start, or of 1 if that is larger. The larger the rewards on the way to the luck
-            that the best response waits for, the wider is its bracket.
+        game: A two-player game.
+        policy: The policy of either player.
+        tolerance: Largest width of the bracket, in units of the largest value or reward that play
+            from the start can meet, or of 1 if that is larger. The bracket is wide if the best
+            response collects large rewards while it waits for an improbable event.
 
     Returns:
-        The solution of ``against(game, policy)``, with both players' policies for `game`, of
-        `policy` without what is negligible; values are to player 0 as always.
+        The solution of ``against(game, policy)``, with the policies of both players for `game`, of
+        which `policy` is without negligible probabilities. Values are to player 0.
 
     Raises:
         ValueError: If the policy is for another game.
         ImproperGameError: If an episode that collects rewards need not end, or both players can
-            keep one going in which rewards cancel.
+            stay in a loop whose rewards cancel.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     check_policy(policy, game)
@@ -101,16 +101,16 @@ def best_response(game: TabularGame, policy: TabularPolicy, *, tolerance: float 
 
 
 def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: float = 1e-9) -> Floats:
-    """The values of a policy against a best response, for those who ask again and again.
+    """Return the values of a policy against a best response, as fast as possible.
 
-    A learning curve of self-play asks for them at every point. Where no state can come again, one
-    pass over the states gives the same values as :func:`best_response`, without a certificate.
+    A learning curve of self-play needs them at every point. In a game without cycles one pass over
+    the states gives the same values as :func:`best_response`, without a certificate.
 
     Args:
         game: The game.
-        policy: Either player's; if the other player has no choice, nobody responds.
-        tolerance: Widest bracket accepted of a best response, in units of the largest value or
-            reward that can be met from the start, or of 1 if that is larger.
+        policy: The policy of either player. If the other player has no choice, there is no
+            response.
+        tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Returns:
         [S] values to player 0, those of ``best_response(game, policy)``.
@@ -135,7 +135,7 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
 
 
 def without_negligible(policy: TabularPolicy) -> TabularPolicy:
-    """The policy without its probabilities below 1e-12, the others of such a state scaled to 1."""
+    """Return the policy without probabilities below 1e-12, with the others scaled to sum to 1."""
     negligible = (policy.probabilities > 0) & (policy.probabilities < NEGLIGIBLE)
     if not negligible.any():
         return policy
@@ -152,23 +152,21 @@ def exploitability(
     *,
     tolerance: float = 1e-9,
 ) -> float:
-    """Return the game's value minus a policy's against a best response, at least 0.
+    """Return the game's value minus a policy's value against a best response, at least 0.
 
     Args:
-        game: A game of two players, or of one, where nobody responds (then this is the
-            optimality gap).
-        policy: Either player's.
+        game: A two-player game, or a one-player game, where this is the optimality gap.
+        policy: The policy of either player.
         solution: The solution of `game`, if it is at hand.
-        tolerance: Widest bracket accepted of a best response, in units of the largest value or
-            reward that can be met from the start, or of 1 if that is larger.
+        tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Returns:
-        Infinity if an episode can go on for ever at the player's cost.
+        The difference, to the policy's player. Infinity if an episode can go on for ever at a cost.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If the policy has no value, since rewards cancel for ever, or in a game
-            for two none is known.
+        ImproperGameError: If the policy has no value because rewards cancel for ever, or none is
+            known in a two-player game.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -183,7 +181,7 @@ def exploitability(
 
 
 def solution_for(game: TabularGame, policy: TabularPolicy, solution: Solution | None) -> Solution:
-    """The solution that is given, or else one that is found, for the score of a policy.
+    """Return the given solution if it fits the game and the policy; without one, solve the game.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
@@ -197,16 +195,16 @@ def solution_for(game: TabularGame, policy: TabularPolicy, solution: Solution | 
 def against_best_response(
     game: TabularGame, policy: TabularPolicy, tolerance: float
 ) -> tuple[Floats, tuple[TabularPolicy, ...]]:
-    """Return values [S] to player 0 under a policy and, if somebody can respond, a best response.
+    """Return the values of a policy, against a best response if the other player has a choice.
 
     Args:
         game: The game.
-        policy: Either player's.
-        tolerance: Largest width of the bracket, as in :func:`best_response`, which raises the
+        policy: The policy of either player.
+        tolerance: Largest width of the bracket, as for :func:`best_response`, which raises the
             same errors.
 
     Returns:
-        The values, and the policy with the response to it.
+        [S] values to player 0; and the policy, with the response if there is one.
     """
     if (game.action_count[1 - policy.player] > 1).any():
         response = best_response(game, policy, tolerance=tolerance)
@@ -215,11 +213,11 @@ def against_best_response(
 
 
 def starts_that_cost_for_ever(game: TabularGame, policy: TabularPolicy) -> Bools:
-    """The states in which play begins and can go on for ever at the cost of a policy's player, [S].
+    """Return the initial states from which play can go on for ever at a policy's cost, [S].
 
     Args:
         game: The game.
-        policy: Either player's.
+        policy: The policy of either player.
     """
     return costs_for_ever(against(game, policy), policy.player) & (game.initial > 0)
 
@@ -227,14 +225,13 @@ def starts_that_cost_for_ever(game: TabularGame, policy: TabularPolicy) -> Bools
 def nash_conv(
     game: TabularGame, first: TabularPolicy, second: TabularPolicy, *, tolerance: float = 1e-9
 ) -> float:
-    """The sum of what each player could gain by a best response to the other's policy.
+    """Return the sum of what each player could gain by a best response to the other's policy.
 
     Args:
-        game: A game for two.
+        game: A two-player game.
         first: A policy of player 0.
         second: A policy of player 1.
-        tolerance: Widest bracket accepted of a best response, in units of the largest value or
-            reward that can be met from the start, or of 1 if that is larger.
+        tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Raises:
         ValueError: If a policy is for another game.
@@ -250,19 +247,19 @@ def nash_conv(
 def solve_with_nonterminating_play(
     game: TabularGame, player: int, *, tolerance: float = 1e-9
 ) -> Solution:
-    """The optimum of a game for one where episodes without end or reward have the value 0.
+    """Solve a one-player game in which episodes without end or reward have value 0.
 
     Args:
         game: A game in which only `player` chooses.
         player: 0 or 1.
-        tolerance: Widest bracket accepted, in units of the largest value or reward that can be
-            met, or of 1 if that is larger.
+        tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Returns:
-        The solution of `game`; where its policy never ends, it stays in an end component.
+        The solution of `game`. Where its policy never ends play, it stays in an end component.
 
     Raises:
-        ImproperGameError: If the game has no end at all, or never ending would collect rewards.
+        ImproperGameError: If no state is terminal, or a player does best by never ending play that
+            has rewards.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     label = end_components(game, free_rows(game))
@@ -287,14 +284,14 @@ def solve_with_nonterminating_play(
 
 
 def costs_for_ever(game: TabularGame, player: int) -> Bools:
-    """The states from which an episode can go on for ever at a player's cost, [S].
+    """Return the states from which an episode can go on for ever at a player's cost, [S].
 
-    It settles in an end component in which rewards to that player are at most 0, and some are
-    below; or in one with gains, too, where it can go round in a loop whose rewards are a cost on
-    the average. There the value of the player's policy is minus infinity.
+    It can settle in an end component in which rewards to that player are at most 0, and some below;
+    or in one that has gains as well, in a loop whose average reward is below 0. The value of the
+    player's policy is minus infinity there.
 
     Args:
-        game: The result of :func:`~solvent.model.against`: `player` has no choice in it.
+        game: The result of :func:`~solvent.model.against`, in which `player` has no choice.
         player: 0 or 1.
 
     Raises:
@@ -320,11 +317,11 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
 
 
 def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> TabularGame:
-    """The game with one more action in some states, which ends the episode without a reward.
+    """Return a game with one more action in some states, which ends the episode without a reward.
 
     Args:
         game: A game in which only `player` chooses.
-        player: The player whose action it is; its number is the highest.
+        player: The player who has the action, as the one with the highest number.
         where: [S] bool, no terminal states among them.
 
     Raises:
@@ -339,7 +336,7 @@ def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> Tabul
     added = np.concatenate(([0], np.cumsum(where)))
     mask = np.column_stack((game.mask[player], where))
     masks = (mask, game.mask[1]) if player == 0 else (game.mask[0], mask)
-    # The rows of a state end with the new one, which has one outcome.
+    # The new row is the last one of its state, and has one outcome.
     counts = np.insert(np.diff(game.outcome_start), rows, 1)
     return replace(
         game,
@@ -353,7 +350,7 @@ def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> Tabul
 
 
 def _stay(game: TabularGame, player: int, label: Ints, probabilities: Floats) -> Floats:
-    """A policy of the extended game as one of `game`: absorbing becomes staying."""
+    """Turn a policy of the extended game into one of `game`: absorbing becomes staying."""
     policy = probabilities[:, :-1].copy()
     stays = free_rows(game) & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
     rows = np.flatnonzero(stays)[::-1]
@@ -366,17 +363,17 @@ def _stay(game: TabularGame, player: int, label: Ints, probabilities: Floats) ->
 
 
 LEARNED = 1e-6
-"""Tolerance for the score of a policy that was learned, in units of the largest payoff: a network
-may leave the best response long to wait."""
+"""Tolerance for the score of a learned policy, in units of the largest payoff: the best response to
+a network may have to wait for long."""
 
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The score of a policy; every number is exact, none was sampled.
+    """The score of a policy; every number is exact, none is sampled.
 
-    All values are to the player whose policy it is. That of a policy under which an episode can go
-    on for ever at a cost is minus infinity, and its gap infinity
-    (:mod:`solvent.exact.evaluation`); in a game for two, where the other player sees to that.
+    All values are to the policy's player. If an episode can go on for ever at a cost, in a
+    two-player game by the other player's choice, the value is minus infinity and the gap infinity
+    (:mod:`solvent.exact.evaluation`).
 
     Attributes:
         value: Expected return from the start; in a two-player game, against a best response.
@@ -384,9 +381,9 @@ class Score:
         optimality_gap: ``optimum - value``, at least 0.
         exploitability: Optimality gap under its usual name in a two-player game, else None.
         normalized: 0 for the uniform policy over legal actions, 1 for the optimum; NaN if the
-            uniform policy is optimal or endless, or its value cannot be proved.
+            uniform policy is optimal or need not end, or its value cannot be proved.
         illegal_mass: Average probability of illegal actions over the states visited, before they
-            were made legal; NaN if an episode never ends.
+            were made legal; NaN if an episode need not end.
         worst_start_gap: Largest gap from a single state of the start distribution.
         worst_start: The start state with that gap.
         discount: The discount of the objective; 1 where rewards are undiscounted.
@@ -404,11 +401,11 @@ class Score:
 
     def __str__(self) -> str:
         """Return the value, the optimum, the gap and the exploitability in one line."""
-        said = f"value {self.value:z.6g}, optimum {self.optimum:z.6g}, "
-        said += f"gap {self.optimality_gap:z.6g}"
+        line = f"value {self.value:z.6g}, optimum {self.optimum:z.6g}, "
+        line += f"gap {self.optimality_gap:z.6g}"
         if self.exploitability is not None:
-            said += f", exploitability {self.exploitability:.6g}"
-        return said
+            line += f", exploitability {self.exploitability:.6g}"
+        return line
 
 
 @dataclass(frozen=True, eq=False)
@@ -417,10 +414,10 @@ class GapLocation:
 
     Attributes:
         gap: The optimality gap, computed from values.
-        loss: [S] what one move of the policy in state s costs: V*(s) - min over b of Q*(s, pi, b).
+        loss: [S] the policy's loss in a visit to state s: V*(s) - min over b of Q*(s, pi, b).
         visits: [S] the occupancy measure d(s) against a best response.
         contribution: [S] visits times loss; its sum is `gap` plus `given_up`, up to rounding.
-        given_up: The best response's loss on the way, measured by V*; 0 in a game for one.
+        given_up: The best response's loss on the way, measured by V*; 0 in a one-player game.
     """
 
     gap: float
@@ -430,7 +427,7 @@ class GapLocation:
     given_up: float
 
     def ranked(self, most: int = 10) -> list[int]:
-        """The states that contribute most, largest first; those that contribute nothing not."""
+        """Return the states that contribute most, largest first, without those at 0."""
         order = np.argsort(-self.contribution, kind="stable")[:most]
         return [int(s) for s in order if self.contribution[s] > 0]
 
@@ -447,17 +444,16 @@ def score(
 
     Args:
         game: The game.
-        policy: Either player's.
+        policy: The policy of either player.
         solution: The solution of `game`, if it is at hand.
-        illegal: [S] probability that the policy gave to illegal actions before it was projected,
+        illegal: [S] probability of illegal actions before the policy was projected to legal ones,
             if that is known.
-        tolerance: Widest bracket accepted of a best response, in units of the largest value or
-            reward that can be met from the start, or of 1 if that is larger.
+        tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        ImproperGameError: If the policy has no value, since rewards cancel for ever, or in a game
-            for two none is known.
+        ImproperGameError: If the policy has no value because rewards cancel for ever, or none is
+            known in a two-player game.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -473,7 +469,7 @@ def score(
     value, optimum = sign * game.at_start(values), sign * solution.value
     floor = sign * _value_of_uniform(game, policy.player, tolerance)
     span = optimum - floor if np.isfinite(floor) else np.nan
-    # Differences that rounding explains are none.
+    # A span below this is rounding.
     sizes = (np.abs(numbers).max(initial=1) for numbers in (solution.values, game.outcome_reward))
     rounding = 1e-12 * max(sizes)
 
@@ -508,13 +504,13 @@ def comparable_score(
     illegal: Floats | None = None,
     tolerance: float = 1e-9,
 ) -> Score:
-    """The score of a policy among others, none of which is refused.
+    """Return the score of a policy, or NaN if it has no value.
 
-    Where :func:`score` says that there is no value, since rewards cancel for ever, it is NaN.
+    Unlike :func:`score`, this does not refuse a policy under which rewards cancel for ever.
 
     Args:
         game: The game.
-        policy: Either player's.
+        policy: The policy of either player.
         solution: The solution of `game`.
         illegal: Probability of illegal actions, as for :func:`score`.
         tolerance: Largest width of a bracket, as for :func:`score`.
@@ -531,11 +527,11 @@ def comparable_score(
 
 
 def without_value(game: TabularGame, policy: TabularPolicy, solution: Solution) -> Score:
-    """The score of a policy that has no value, or of which none could be proved: NaN.
+    """Return the score NaN, of a policy that has no value or none that could be proved.
 
     Args:
         game: The game.
-        policy: Either player's.
+        policy: The policy of either player.
         solution: The solution of `game`.
     """
     return _without_end(game, policy, solution, np.nan, game.initial > 0)
@@ -544,7 +540,7 @@ def without_value(game: TabularGame, policy: TabularPolicy, solution: Solution) 
 def _without_end(
     game: TabularGame, policy: TabularPolicy, solution: Solution, value: float, where: Bools
 ) -> Score:
-    """The score of a policy that has the value from the states that `where` ([S]) says."""
+    """Return the score of a policy with an infinite or NaN value from the states `where` ([S])."""
     optimum = (1 - 2 * policy.player) * solution.value
     return Score(
         value=value,
@@ -566,21 +562,20 @@ def locate_gap(
     *,
     tolerance: float = 1e-9,
 ) -> GapLocation:
-    """Split a policy's optimality gap into what the policy loses in each state.
+    """Split a policy's optimality gap into the policy's loss in each state.
 
-    A policy is charged with its own states only: where it has no choice, nothing is lost.
+    A policy is charged only for states in which it has a choice.
 
     Args:
-        game: The game as a table, or whatever stands for it, as for :func:`solvent.solve`.
-        policy: Either player's.
+        game: The game as a table, or in any other form that :func:`solvent.solve` takes.
+        policy: The policy of either player.
         solution: The solution of `game`, if it is at hand.
-        tolerance: Widest bracket accepted of a best response, in units of the largest value or
-            reward that can be met from the start, or of 1 if that is larger.
+        tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Raises:
-        ValueError: If `game` stands for no game, or the policy or the solution is for another.
-        ImproperGameError: If an episode under the policy need not end: visits have no number, so
-            that nothing is counted by state.
+        ValueError: If `game` is not a game, or the policy or the solution is for another one.
+        ImproperGameError: If an episode under the policy need not end, so that its visits cannot be
+            counted.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
@@ -589,15 +584,16 @@ def locate_gap(
     sign = 1 - 2 * policy.player
     values, pair = against_best_response(game, policy, tolerance)
     row_values = sign * solution.action_values
-    met = grouped_sum(game.row_state, row_weights(game, *pair) * row_values, game.n_states)
+    mean = grouped_sum(game.row_state, row_weights(game, *pair) * row_values, game.n_states)
     worst = _worst_response(game, policy, row_values)
     choosing = game.action_count[policy.player] > 1
     visits = state_visitation(game, *pair)
     lost = sign * solution.values - worst
-    # What rounding leaves of equal numbers is no loss, and no state that loses.
+    # Smaller differences are rounding.
     real = lost > NEAR_ROUNDING * (np.abs(solution.values) + np.abs(worst))
     loss = np.where(choosing & real, lost, 0.0)
-    given_up = np.where(game.terminal, 0.0, met - np.where(choosing, worst, sign * solution.values))
+    least = np.where(choosing, worst, sign * solution.values)
+    given_up = np.where(game.terminal, 0.0, mean - least)
     return GapLocation(
         gap=sign * (solution.value - game.at_start(values)),
         loss=loss,
@@ -608,7 +604,7 @@ def locate_gap(
 
 
 def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats) -> Floats:
-    """The least that the other player's actions leave a policy in each state, [S]."""
+    """Return a policy's value against the other player's worst action for it, by state, [S]."""
     other = game.row_action[1 - policy.player]
     width = game.mask[1 - policy.player].shape[1]
     pair = game.row_state * width + other
@@ -619,7 +615,7 @@ def _worst_response(game: TabularGame, policy: TabularPolicy, row_values: Floats
 
 @remembered
 def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float:
-    """The value at the start of a player's uniform policy against a best response, or NaN."""
+    """Return the value of a player's uniform policy against a best response; NaN if unknown."""
     uniform = TabularPolicy.uniform(game, player=player)
     try:
         return game.at_start(against_best_response(game, uniform, tolerance)[0])

@@ -1,4 +1,4 @@
-"""The result of a solver, and the errors with which it refuses."""
+"""The result of a solver, and the errors that it raises."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ FIGURES = ("value", "lower", "upper", "method", "model_hash")
 
 
 class ImproperGameError(ValueError):
-    """An episode need not end: a state's value is not defined, or only by never ending."""
+    """An episode need not end: a state has no value, or attains it only by never ending."""
 
 
 class CertificateError(ArithmeticError):
@@ -44,8 +44,8 @@ class ByState:
         raise NotImplementedError
 
     @cached_property
-    def _looks(self) -> dict[Any, dict[Any, int]]:
-        """The states by what is seen of them, for each kind of observation that was asked for."""
+    def _states_by_observation(self) -> dict[Any, dict[Any, int]]:
+        """Indices of states by observation, for each player and kind of observation used so far."""
         return {}
 
     @property
@@ -81,16 +81,15 @@ class ByState:
         *,
         player: int = 0,
     ) -> tuple[Any, None]:
-        """Choose optimal actions, in the manner of a model of Stable-Baselines3.
+        """Choose optimal actions, with the signature of a Stable-Baselines3 model.
 
-        So ``evaluate_policy(solution, env)`` and a loop that renders take the optimum as they take
-        a trained model.
+        So ``evaluate_policy(solution, env)`` works as it does with a trained model.
 
         Args:
-            observation: The environment's observation of a state, or of each of a batch: a vector,
-                a one-hot vector, or a number.
-            state: Not used; for callers that pass the state of a recurrent network.
-            episode_start: Not used, likewise.
+            observation: The environment's observation of a state, or a batch of them: vectors,
+                one-hot vectors or state numbers.
+            state: Not used; the state of a recurrent network.
+            episode_start: Not used.
             deterministic: Whether to take the most probable action; otherwise one is drawn.
             player: The player who acts, 0 or 1.
 
@@ -98,7 +97,7 @@ class ByState:
             The action, or [n] actions, and None.
 
         Raises:
-            ValueError: If no state looks like this to the player.
+            ValueError: If no state has this observation.
         """
         from solvent.model.gymnasium_table import Cell
 
@@ -111,9 +110,9 @@ class ByState:
             onehot = (rows.max(axis=1) == 1) & (np.count_nonzero(rows, axis=1) == 1)
             states = np.where(onehot, rows.argmax(axis=1), -1).tolist()
         else:
-            if (player, numbered) not in self._looks:
-                # The numbers of a Gymnasium environment are its own; its ends have no other.
-                self._looks[player, numbered] = (
+            if (player, numbered) not in self._states_by_observation:
+                # A Gymnasium environment has numbers of its own; of equal ones the first counts.
+                self._states_by_observation[player, numbered] = (
                     {
                         s.number if isinstance(s, Cell) else i: i
                         for i, s in reversed([*enumerate(table.states)])
@@ -123,9 +122,9 @@ class ByState:
                 )
             as_kept = rows if numbered else np.ascontiguousarray(rows, np.float32)
             keys = as_kept.tolist() if numbered else [row.tobytes() for row in as_kept]
-            states = [self._looks[player, numbered].get(key, -1) for key in keys]
+            states = [self._states_by_observation[player, numbered].get(key, -1) for key in keys]
         if -1 in states:
-            raise ValueError(f"observation is {shown(seen)}, which no state of the game shows")
+            raise ValueError(f"observation is {shown(seen)}, which no state of the game has")
         chances = solution.policies[player].probabilities[states]
         actions = chances.argmax(axis=1)
         if not deterministic:
@@ -135,9 +134,9 @@ class ByState:
         return actions[0] if seen.ndim == (not numbered) else actions, None
 
     def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
-        """Return an optimal strategy: the probability of each action, by its name.
+        """Return an optimal strategy: action probabilities by name, by state.
 
-        It has the states in which the player acts.
+        Only states in which the player acts are included.
 
         Args:
             player: The player whose strategy it is, 0 or 1.
@@ -153,8 +152,8 @@ class ByState:
     def to_frame(self) -> Any:
         """Return a pandas DataFrame with a row for each state.
 
-        Its columns are the state, its value and those of all actions, to player 0, and the best
-        choice of the player who acts.
+        The columns are the state, its value, the value of each action, and the best choice of the
+        player who acts. Values are to player 0.
 
         Raises:
             ModuleNotFoundError: If pandas is not installed.
@@ -165,7 +164,7 @@ class ByState:
         frame = pd.DataFrame({"state": list(table.states), "value": self.v})
         names = zip_longest(*table.info.actions) if q.ndim == 2 else ()
         for number, both in enumerate(names):
-            # An action of this number may have another name for the other player, or none.
+            # An action's number may have another name for the other player, or none.
             frame[" / ".join(dict.fromkeys(filter(None, both)))] = q[:, number]
         acting = np.zeros(table.n_states, int) if table.turn is None else table.turn
         frame["best"] = [
@@ -177,12 +176,12 @@ class ByState:
 
 @dataclass(frozen=True, eq=False)
 class Solution(ByState):
-    """An optimum, with a bracket that was obtained independently of the solver's iteration.
+    """An optimum, with a bracket that was proved independently of the solver's iteration.
 
     Attributes:
         value: The value to player 0, at the start distribution.
         values: [S] value of every state to player 0.
-        action_values: [K] expected value of every row.
+        action_values: [K] expected value of every row, to player 0.
         policies: An optimal policy of each player (a single action where there is no choice).
         lower: Proved lower bound of the value at the start.
         upper: Proved upper bound of the value at the start.
@@ -225,14 +224,14 @@ class Solution(ByState):
             )
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
-        """Return what is kept of the solution in a file: JSON-able figures, and arrays by name."""
+        """Return the solution in a form for files: JSON-able figures, and arrays by name."""
         figures = {name: getattr(self, name) for name in FIGURES}
         of_players = {f"policy_{player}": p.probabilities for player, p in enumerate(self.policies)}
         return figures, {"values": self.values, "action_values": self.action_values, **of_players}
 
     @classmethod
     def unpacked(cls, figures: Mapping[str, Any], arrays: Mapping[str, Any]) -> Solution:
-        """Make a solution of what :meth:`packed` has returned.
+        """Make a solution from the form that :meth:`packed` returned.
 
         Args:
             figures: The figures; others are ignored.

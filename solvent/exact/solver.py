@@ -1,12 +1,12 @@
 """The optimum of any finite zero-sum game, with a certificate.
 
-:func:`solve` gives one for every game. A table's solution, a kernel's, and a folder of layers
-are all a :class:`SolvedGame`; whoever asks does not know which.
+:func:`solve` returns a :class:`SolvedGame` for every game, whether it was solved as a table, by a
+kernel of its own or as a folder of layers.
 
 Values and policies of a table come from :mod:`solvent.exact.decomposition`, component by
 component; the bracket around the value at the start is proved by
-:mod:`solvent.exact.certificate`, which trusts neither of them. Solutions that took long are kept
-on disk (:mod:`solvent.model.cache`), found by the hash of the table.
+:mod:`solvent.exact.certificate`, which trusts neither of them. Solutions that took long are cached
+on disk by the hash of the table (:mod:`solvent.model.cache`).
 """
 
 from __future__ import annotations
@@ -30,33 +30,33 @@ from solvent.model.parameters import shown
 from solvent.model.registry import game_of, load, spec_of
 
 SHARE = 0.01
-"""The share of a tolerance below which either bound needs no closer look."""
+"""A bound is not improved if it is closer to the value than this share of the tolerance."""
 
 
 def solve_table(
     game: TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None
 ) -> Solution:
-    """Solve a table as it is, with a certificate.
+    """Solve a table, with a certificate.
 
     Args:
         game: Any game for one player or two, with or without cycles.
-        tolerance: Widest bracket accepted, in units of the largest value or reward that can be met
-            from the start, or of 1 if that is larger. Policies of large cycles are evaluated anew
-            only where the bracket is wider. With 0 they always are, and any bracket is accepted:
-            it is as narrow as floats allow.
+        tolerance: Largest width of the bracket, in units of the largest value or reward that play
+            from the start can meet, or of 1 if that is larger. If it is exceeded, large cycles are
+            solved again more precisely. With 0 they always are, and any width is accepted: it is as
+            small as floats allow.
         progress: Called with the states solved so far, and then with those of the proof
             (:class:`~solvent.model.Progress`, phases ``"solving"`` and ``"proving"``).
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by never
-            ending.
+            ending play.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     cyclic = bool(components(game).cyclic.any())
     both = cyclic and all((count > 1).any() for count in game.action_count)
     refusals: list[CertificateError | ImproperGameError] = []
-    # Sweeps and Newton's method may end in a wrong place where values are large beside their
-    # differences, and rounding may hide from one player's side what the other one shows.
+    # Sweeps and Newton's method may converge to a wrong result where values are far larger than
+    # their differences, and rounding may hide from one player's side what the other one shows.
     nears = ((True, False) if tolerance else (False,)) if cyclic else (True,)
     for near, swap in product(nears, (False, True)[: 1 + both]):
         try:
@@ -69,14 +69,14 @@ def solve_table(
 def _solve(
     game: TabularGame, tolerance: float, progress: OnProgress | None, *, near: bool, swap: bool
 ) -> Solution:
-    """The solution by one way to solve cycles; see :func:`~solvent.exact.decomposition.optimum`."""
+    """Solve a table with the given options of :func:`~solvent.exact.decomposition.optimum`."""
     values, policies, method = optimum(
         game, near=near, swap=swap, tell=Teller(progress, "solving", game.n_states)
     )
     narrow = min(NARROW, SHARE * tolerance)
     lower, upper = bracket(game, values, policies, narrow=narrow, progress=progress)
     if lower > upper:
-        # Each policy secures more than the other one leaves, against whoever ends play.
+        # Both bounds assume that the responding player ends play, which neither wants to.
         raise ImproperGameError(
             f"{game.info.name}: both players do best by never ending (ending, player 0 can be sure "
             f"of {lower:.6g}, and player 1 of {upper:.6g})"
@@ -91,7 +91,7 @@ def _solve(
             f"{tolerance * scale:.1e}; a larger tolerance= accepts it"
         )
     return Solution(
-        # The proof can be tighter than the iteration was: a value outside the bracket is wrong.
+        # The proof can be more accurate than the iteration: a value outside the bracket is wrong.
         value=min(max(float(game.initial @ values), lower), upper),
         values=values,
         action_values=game.expectation(values),
@@ -104,7 +104,7 @@ def _solve(
 
 
 def _scale(game: TabularGame, values: Floats) -> float:
-    """The largest value or reward that play from the start can meet, at least 1."""
+    """Return the largest value or reward that play from the start can meet, at least 1."""
     met = reached(game)
     rewards = np.abs(game.outcome_reward[met[game.row_state[game.outcome_row]]]).max(initial=0)
     return max(1.0, float(rewards), float(np.abs(values[met]).max()))
@@ -113,12 +113,12 @@ def _scale(game: TabularGame, values: Floats) -> float:
 def cached_solution(
     game: TabularGame, *, tolerance: float = 1e-9, progress: OnProgress | None = None
 ) -> Solution:
-    """The solution of a table: one that was found before, or else one that is found now.
+    """Return the solution of a table from the cache, or solve the table.
 
     Args:
         game: The table.
         tolerance: Largest width of the bracket, as for :func:`solve`.
-        progress: Called as solving goes on, as by :func:`solve`.
+        progress: Called with the progress of solving, as by :func:`solve`.
 
     Raises:
         ImproperGameError: As :func:`solve`.
@@ -162,14 +162,14 @@ class SolvedGame(Protocol):
         ...
 
     def value_of(self, state: Any) -> float:
-        """The value of a state, to player 0; raises ValueError for what is no state."""
+        """The value of a state, to player 0; raises ValueError if there is no such state."""
         ...
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
         """Return the value of each legal action of a player against optimal play of the other.
 
         Args:
-            state: One in which the episode has not ended.
+            state: A state that is not terminal.
             player: 0 or 1.
 
         Returns:
@@ -181,7 +181,7 @@ class SolvedGame(Protocol):
         """An optimal strategy of a player in a state.
 
         Args:
-            state: One in which the episode has not ended.
+            state: A state that is not terminal.
             player: 0 or 1.
 
         Returns:
@@ -245,14 +245,14 @@ class SolvedTable(ByState):
         return values
 
     def policy(self, state: Any, player: int) -> Mapping[int, float]:
-        """The probability of every legal action in an optimal strategy of a player."""
+        """Return the probability of every legal action in an optimal strategy of a player."""
         index = self._index(state)
         legal = self.table.mask[player][index].nonzero()[0]
         chances = self.solution.policies[player].probabilities[index, legal]
         return dict(zip(legal.tolist(), chances.tolist(), strict=True))
 
     def _index(self, state: Any) -> int:
-        """The number of a state; raises ValueError if there is none."""
+        """Return the index of a state; raise ValueError if there is no such state."""
         try:
             return self.table.index[state]
         except (KeyError, TypeError):
@@ -266,8 +266,8 @@ def with_table(solved: SolvedGame) -> SolvedTable | None:
     """Return the solution of a game's table; None if the game is too large for one.
 
     Args:
-        solved: The solved game. One that was solved without its table has it as `tabled`, which is
-            found when it is first asked for.
+        solved: The solved game. If it was solved without its table, the table is solved when its
+            attribute `tabled` is first read.
     """
     if isinstance(solved, SolvedTable):
         return solved
@@ -290,36 +290,36 @@ def solve(
 def solve(
     game: Any, *, tolerance: float = 1e-9, progress: OnProgress | None = None
 ) -> SolvedGame | Solution:
-    """Find the value of every state and an optimal strategy of each player, and prove it.
+    """Find the value of every state and an optimal strategy of each player, with a proved bracket.
 
-    Strategies that end the game for certain are compared. Where rewards cancel in a loop (+1, then
-    -1) going round for ever has no value, so it is not among them.
+    Only strategies that end the game with certainty are compared. If rewards cancel in a loop (+1,
+    then -1), staying in it for ever has no value.
 
     Args:
         game: A name or an environment's id, an environment, rules, or a table, as for
-            :func:`solvent.make_game` and :func:`solvent.model.registry.game_of`. A game may have a
-            solver of its own, which is used for the rules; a table is always solved as it is,
-            component by component (:mod:`solvent.exact.solver`). The table and the solution of
-            rules are kept on disk if they took long (:mod:`solvent.model.cache`), those of a table
-            are not.
-        tolerance: Widest bracket accepted for a table, in units of the largest value or reward
-            that can be met from the start, or of 1 if that is larger. With 0 any is accepted, and
-            it is as narrow as floats allow, which takes longer.
+            :func:`solvent.make_game` and :func:`solvent.model.registry.game_of`. Rules are solved
+            by the game's own solver if it has one; a table is always solved component by component
+            (:mod:`solvent.exact.solver`). The table and the solution of rules are cached on disk if
+            they took long (:mod:`solvent.model.cache`), the solution of a table is not.
+        tolerance: Largest width of the bracket of a table, in units of the largest value or reward
+            that play from the start can meet, or of 1 if that is larger. With 0 any width is
+            accepted; it is as small as floats allow, which takes longer.
         progress: Called with a :class:`~solvent.model.Progress` when a phase begins, at most ten
             times a second while it lasts, and at its end. The phases of a table are
-            ``"compiling"``, of which no total is known, ``"solving"`` and ``"proving"``; one that
-            has nothing to wait for is left out. What it raises ends the solving.
+            ``"compiling"``, whose total is unknown, ``"solving"`` and ``"proving"``; a phase that
+            takes no time is left out. An exception that it raises ends the computation.
 
     Returns:
-        Of a table its solution as arrays, of rules a :class:`SolvedGame`. Where both players have
-        mixed strategies, these are optimal up to the accuracy of the matrix games.
+        For a table its solution as arrays, for rules a :class:`SolvedGame`. Mixed strategies are
+        optimal up to the accuracy of the matrix games.
 
     Raises:
-        ValueError: If `game` stands for no game.
+        ValueError: If `game` does not stand for a game.
         ImproperGameError: If from some state no end can be reached, or a player does best by
-            never ending; the message names a state.
+            never ending play; the message names a state.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
-        TooManyStatesError: If there are too many states for a table, and no other way.
+        TooManyStatesError: If there are too many states for a table, and the game has no solver of
+            its own.
     """
     game = game_of(game)
     if isinstance(game, TabularGame):
@@ -329,7 +329,7 @@ def solve(
         solver = load(spec.solver)
         tells = "progress" in signature(solver).parameters
         solved: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
-        if solved is not None:  # Else it leaves the game to the table.
+        if solved is not None:  # Otherwise the game is solved as a table.
             return solved
     table = cached_table(game, progress=progress)
     solution = cached_solution(table, tolerance=tolerance, progress=progress)
