@@ -1,7 +1,8 @@
-"""Many episodes under way, of a table or of a simulation.
+"""Batches of running episodes, of a game with or without a table.
 
-:class:`OnePlayerBatch` and :class:`SeatBatch` are stepped by compiled loops, :class:`BothSeats` by
-NumPy. :class:`SimulatedSeatBatch` takes seats of a game for two that is sampled without a table.
+:class:`OnePlayerBatch` and :class:`SeatBatch` sample a table in compiled loops,
+:class:`BothSeats` samples one with NumPy, and :class:`SimulatedSeatBatch` samples a two-player game
+that has no table.
 """
 
 from __future__ import annotations
@@ -44,12 +45,12 @@ from solvent.model.parameters import check_integer
 
 
 class TableSimulator(BatchSimulator):
-    """A simulator that samples a table; its array ``"state"`` [n] are numbers of states.
+    """A simulator that samples a table; its array ``"state"`` [n] has the numbers of the states.
 
     Args:
         game: The table of the game.
         rules: The rules that draw the states, or None.
-        num_envs: n.
+        num_envs: Number of environments, n.
         table: The game as the learners see it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
@@ -78,7 +79,7 @@ class TableSimulator(BatchSimulator):
         self.n_actions = table.mask.shape[1]
 
     def _rows(self) -> Ints | NDArray[np.int32]:
-        """[n] the row of the table that shows the situation of each environment."""
+        """Return the row of the learners' table for each environment, [n]."""
         raise NotImplementedError
 
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
@@ -96,7 +97,7 @@ class TableSimulator(BatchSimulator):
 
 
 class OnePlayerBatch(TableSimulator):
-    """`num_envs` episodes in which one player chooses.
+    """A batch of episodes in which one player chooses.
 
     Args:
         game: The table of the game.
@@ -123,10 +124,10 @@ class OnePlayerBatch(TableSimulator):
         self._stream = np.zeros(num_envs, np.uint64)
         self.arrays = {"state": self._state, "stream": self._stream}
         self._start = outcomes.row, outcomes.threshold, outcomes.to, outcomes.shift
-        # A reward of 0 is not to become -0.
+        # Adding 0 turns -0 into 0.
         rewards = outcomes.reward * table.sign + 0.0
         packed = outcomes.threshold, outcomes.to, rewards, outcomes.shift
-        self._read = *cells(game, table, outcomes), *packed, table.mask, table.observation
+        self._inputs = *cells(game, table, outcomes), *packed, table.mask, table.observation
 
     def _rows(self) -> NDArray[np.int32]:
         return self._state
@@ -143,8 +144,8 @@ class OnePlayerBatch(TableSimulator):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        told = reward, terminated, illegal, mask, observation
-        return kernels.step_alone(self._state, self._stream, actions, *self._read, *told)
+        outputs = reward, terminated, illegal, mask, observation
+        return kernels.step_alone(self._state, self._stream, actions, *self._inputs, *outputs)
 
     def over(self) -> Bools:
         return self.game.terminal[self._state]
@@ -153,7 +154,11 @@ class OnePlayerBatch(TableSimulator):
 def cells(
     game: TabularGame, table: SeatTable, outcomes: OutcomeTable
 ) -> tuple[NDArray[np.uint64], int, int, int]:
-    """Return what a compiled step of a game for one reads besides its outcomes.
+    """Return the packed rows of a one-player game, and how to search them.
+
+    A terminal state has the row of the start, since the next step begins a new episode. If the
+    start has more outcomes than the other rows are searched for, it is searched separately. It is
+    then marked by thresholds that begin at 0, a place that no row has.
 
     Args:
         game: The table of the game.
@@ -161,11 +166,9 @@ def cells(
         outcomes: The outcomes of the game.
 
     Returns:
-        [S, A] the row of each state and action, with bit 31 set if the action is illegal, and the
-        start's where the episode has ended. The number of halvings that find an outcome of it.
-        The first threshold of a start of more outcomes than any other row, which is searched
-        apart, and how many there are. Rows that lead to such a start have thresholds from 0 on,
-        which belongs to no row; the first threshold is 0 if the start is a row like any other.
+        The packed row of each state and action, [S, A], with bit 31 set if the action is illegal;
+        the number of halvings that find an outcome in it; the first threshold of a start that is
+        searched separately, or 0; and the number of the start's thresholds.
     """
     node, illegal = table.node, (table.rank < 0) & ~game.terminal[:, None]
     number = node[:, :1] + np.maximum(table.rank, 0).astype(np.int64) * node[:, 1:2]
@@ -182,7 +185,7 @@ def cells(
 
 
 class SeatBatch(TableSimulator, SeatSimulator):
-    """`num_envs` learners in seats of a game for two, against opponents from a pool.
+    """A batch of learners in seats of a two-player game, against opponents from a pool.
 
     Args:
         game: The table of the game.
@@ -211,7 +214,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
         super().__init__(game, rules, num_envs, table, observation)
         sources = {**vars(outcome_table(game)), **vars(table)}
         self._table = kernels.Table(*(sources[name] for name in kernels.Table._fields))
-        self._meet(opponents, weights)
+        self._set_pool(opponents, weights)
         self._episodes = kernels.Episodes(
             state=np.full(num_envs, -1, np.int32),
             stream=np.zeros(num_envs, np.uint64),
@@ -223,10 +226,9 @@ class SeatBatch(TableSimulator, SeatSimulator):
         self.arrays = self._episodes._asdict()
 
     def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
-        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+        """Replace the pool; running episodes continue against an opponent from the new pool.
 
-        Nothing else is built again, and the inverse CDF of a policy that has been in a pool of
-        any environment before is remembered for as long as the policy lives.
+        This is cheap: nothing else is rebuilt, and the inverse CDF of a policy is computed once.
 
         Args:
             opponents: See :func:`solvent.envs.sampling.opponent_pool`.
@@ -235,14 +237,14 @@ class SeatBatch(TableSimulator, SeatSimulator):
         Raises:
             ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
         """
-        self._meet(opponents, weights)
-        if (begun := np.flatnonzero(self._episodes.stream)).size:
-            draw_entries(begun, self._pool.weight, self._episodes.stream, self._episodes.opponent)
+        self._set_pool(opponents, weights)
+        begun = np.flatnonzero(self._episodes.stream)
+        draw_entries(begun, self._pool.weight, self._episodes.stream, self._episodes.opponent)
 
-    def _meet(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
+    def _set_pool(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
         self._pool, self.opponents = opponent_pool(self.game, self.table, opponents, weights)
         shown = self.table.mask, self.table.observation
-        self._read: tuple[Any, ...] = (*self._table, *self._pool, *shown)
+        self._inputs: tuple[Any, ...] = (*self._table, *self._pool, *shown)
 
     def begin(self, chosen: Ints) -> None:
         rank = np.zeros(self.num_envs, np.int32)
@@ -257,8 +259,8 @@ class SeatBatch(TableSimulator, SeatSimulator):
         mask: NDArray[np.int8],
         observation: Batch,
     ) -> int:
-        told = reward, terminated, illegal, mask, observation
-        arrays: tuple[Any, ...] = (*self._episodes, *self._read, *told)
+        outputs = reward, terminated, illegal, mask, observation
+        arrays: tuple[Any, ...] = (*self._episodes, *self._inputs, *outputs)
         return kernels.step_seats(actions, *arrays)
 
     def _rows(self) -> NDArray[np.int32]:
@@ -270,19 +272,18 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
 
 class BothSeats(TableSimulator):
-    """Episodes of a game for two with a learner in each seat: self-play.
+    """A batch of episodes of a two-player game with a learner in each seat, for self-play.
 
-    Of the ``2 * episodes`` environments, number i is seat 0 of episode i and number
-    ``episodes + i`` is seat 1 of it. Both begin and end together. Whoever waits has one legal
-    action. Rewards are as in :class:`solvent.envs.Env`.
+    Environment i is seat 0 of episode i, and environment ``episodes + i`` is seat 1 of the same
+    episode. Both begin and end together. A player who waits has one legal action. Rewards are as in
+    :class:`solvent.envs.Env`.
 
-    All episodes draw from one generator of NumPy's, which the first seed starts: learners are then
-    trained with the same random numbers as ever.
+    All episodes draw from one NumPy generator, which is seeded by the first seed.
 
     Args:
-        game: The table of a game for two whose players have actions and observations of the same
-            form.
-        episodes: Number of episodes, m.
+        game: The table of a two-player game whose players have as many actions and observations
+            of the same length.
+        episodes: Number of episodes, m; there are 2m environments.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
         rules: The rules that draw the states, or None.
 
@@ -318,12 +319,12 @@ class BothSeats(TableSimulator):
     def seed(
         self, seeds: Sequence[int | None], chosen: Bools, generator: np.random.Generator
     ) -> None:
-        """Start the generator anew if the first environment has a seed.
+        """Seed the generator if the first environment has a seed.
 
         Args:
-            seeds: [n], of which the first is used.
-            chosen: Not read.
-            generator: Not read.
+            seeds: [n] seeds, of which only the first is used.
+            chosen: Ignored.
+            generator: Ignored.
         """
         if seeds[0] is not None:
             self._generator = np.random.default_rng(seeds[0])
@@ -368,7 +369,7 @@ class BothSeats(TableSimulator):
         return 0
 
     def _drawn(self, row: Ints) -> Ints:
-        """An outcome of each row."""
+        """Return a random outcome of each row."""
         at, last = self.game.outcome_start[row], self.game.outcome_start[row + 1] - 1
         left: Floats = self._generator.random(len(row))
         open_: Ints = np.flatnonzero(at < last)
@@ -400,25 +401,25 @@ class BothSeats(TableSimulator):
 
 
 class SimulatedSeatBatch(SeatSimulator):
-    """Learners in seats of a game without a table, each against an opponent from a pool.
+    """A batch of learners in seats of a game without a table, against opponents from a pool.
 
-    A turn of the learner draws an action for the opponent, if that has a choice at the same time,
-    and what follows; the episode then goes on until the learner has a choice again or it has ended.
+    A step makes the learner's move, and the opponent's if it has a choice at the same time. It then
+    continues the episode until the learner has a choice again or the episode ends.
 
     Args:
         sampler: The game.
         num_envs: Number of environments.
-        opponents: The pool, from which each episode draws who takes the other seat.
-        weights: A positive number for each of them, in proportion to which they are drawn; equal
-            ones if None.
-        seats: The seats that the learner may have, one or both.
-        observation: Form of the observations that the game's simulations offer.
+        opponents: The pool, from which each episode draws its opponent.
+        weights: A positive number for each opponent, in proportion to which it is drawn; None
+            draws uniformly.
+        seats: The seats that the learner may take, one or both.
+        observation: Form of the observations, one that the game's simulations offer.
 
     Attributes:
         sampler: The game.
         simulation: The episodes, seen from both seats.
         opponents: The pool.
-        seats: The learner's.
+        seats: The seats that the learner may take.
 
     Raises:
         ValueError: If there are no opponents, the weights are not as above, or `num_envs` is not
@@ -442,16 +443,15 @@ class SimulatedSeatBatch(SeatSimulator):
         self.n_actions = simulation.n_actions
         self._side, self._opponent = np.zeros(num_envs, np.int32), np.zeros(num_envs, np.int32)
         self._owed, self._over = np.zeros(num_envs), np.ones(num_envs, np.bool_)
-        self._share()
+        self._share_arrays()
         self._everyone = np.arange(num_envs)
-        self._reply = np.zeros(num_envs, np.int64)
         self._seats = np.array(seats)
-        self._either = evenly(len(seats))
+        self._seat_thresholds = evenly(len(seats))
         self._bonus = bonus_of(sampler.rules.info)
         self._set_pool(opponents, weights)
 
-    def _share(self) -> None:
-        """Read the simulation's arrays, which may be views of one."""
+    def _share_arrays(self) -> None:
+        """Share the arrays of the simulation, which may be views of one array."""
         self._stream: NDArray[np.uint64] = self.simulation.arrays["stream"]
         self.arrays = {
             **self.simulation.arrays,
@@ -462,17 +462,17 @@ class SimulatedSeatBatch(SeatSimulator):
         }
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Take over a pickled state; views do not know what they were views of."""
+        """Restore a pickled state and share the arrays again, since pickling copies views."""
         self.__dict__.update(state)
-        self._share()
+        self._share_arrays()
 
     def set_opponents(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
-        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+        """Replace the pool; running episodes continue against an opponent from the new pool.
 
         Args:
-            opponents: The pool, from which each episode draws who takes the other seat.
-            weights: A positive number for each of them, in proportion to which they are drawn;
-                equal ones if None.
+            opponents: The pool, from which each episode draws its opponent.
+            weights: A positive number for each opponent, in proportion to which it is drawn; None
+                draws uniformly.
 
         Raises:
             ValueError: If there are no opponents, or the weights are not as above.
@@ -488,11 +488,11 @@ class SimulatedSeatBatch(SeatSimulator):
 
     @property
     def _seat(self) -> Ints:
-        """[n] the learner's seat."""
+        """The learner's seat in each environment, [n]."""
         return cast(Ints, self._seats[self._side])
 
     def begin(self, chosen: Ints) -> None:
-        draw_entries(chosen, self._either, self._stream, self._side)
+        draw_entries(chosen, self._seat_thresholds, self._stream, self._side)
         draw_entries(chosen, self._weight, self._stream, self._opponent)
         self.simulation.begin(chosen)
         self._owed[chosen] = 0.0
@@ -532,12 +532,12 @@ class SimulatedSeatBatch(SeatSimulator):
         return 0
 
     def _play_on(self, chosen: Ints, action: Ints, earned: Floats) -> None:
-        """Make a move in the chosen episodes, and more where the learner then has no choice.
+        """Make a move in the chosen episodes, and further moves until the learner has a choice.
 
         Args:
             chosen: [k] indices of episodes that are not over.
-            action: [n] the learner's, legal.
-            earned: [n], to which the learner's rewards are added.
+            action: [n] the learner's legal actions.
+            earned: [n] the learner's rewards so far; the new rewards are added.
         """
         simulation, seat = self.simulation, self._seat
         first_seat = seat == 0
@@ -559,9 +559,9 @@ class SimulatedSeatBatch(SeatSimulator):
         """Draw the actions of the opponents in some episodes.
 
         Args:
-            chosen: [k] indices of episodes in which they have a choice.
-            player: [k] their seats.
-            reply: [n], filled in those episodes.
+            chosen: [k] indices of episodes in which the opponent has a choice.
+            player: [k] the opponent's seat.
+            reply: [n] the drawn actions, filled in these episodes.
         """
         for k, opponent in enumerate(self.opponents):
             mine = slice(None) if len(self.opponents) == 1 else self._opponent[chosen] == k

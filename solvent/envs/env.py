@@ -1,20 +1,19 @@
-"""The environment for one learner, its episodes, and what is published of it.
+"""The environment for one learner.
 
-**Episodes** of an environment come first. Over a table (:class:`TableEpisode`) they are plain
-Python, which takes 2 µs a step where a compiled loop would spend more on being called, and which is
-what the compiled loops are tested against. A game without a table has a simulator of many episodes,
-of which :class:`OnlyEpisode` runs one.
+**Episodes.** With a table (:class:`TableEpisode`) an episode is plain Python. A step takes 2 µs;
+calling a compiled loop would take longer. The compiled loops are tested against this class. A game
+without a table has a simulator of many episodes, which :class:`OnlyEpisode` runs with a single one.
 
 **The environment** (:class:`Env`) steps such an episode.
 
-**The source** of an environment, a table or a simulator, is made of what the user passes by
-:func:`sampled` and :func:`learner_table`, as is that of a vector environment.
+**The source** of an environment, a table or a simulator, is made by :func:`sampled` and
+:func:`learner_table` from the user's arguments. Vector environments use the same functions.
 
-**The model** of a one-player environment is published as toy-text environments publish theirs
-(:class:`TransitionDict`).
+**The model** of a one-player environment is published in the form of Gymnasium's toy-text
+environments (:class:`TransitionDict`).
 
-**The learning problem** (:func:`learned_seat`) is the game that a policy learned in an environment
-is scored on.
+**The learning problem** (:func:`learned_seat`) is the game on which a policy learned in an
+environment is scored.
 """
 
 from __future__ import annotations
@@ -76,7 +75,7 @@ def check_action(action: Any, n_actions: int) -> int:
     """Return `action` as an int within 0..n_actions-1.
 
     Raises:
-        ValueError: If it is not one.
+        ValueError: If `action` is not a whole number in this range.
     """
     try:
         number = operator.index(action)
@@ -90,7 +89,7 @@ def check_action(action: Any, n_actions: int) -> int:
 
 
 def check_actions(actions: Any, n_envs: int) -> NDArray[np.int64]:
-    """Return the actions of `n_envs` environments as an array [n_envs]; their range is not read.
+    """Return the actions of `n_envs` environments as an array [n_envs]; their range is unchecked.
 
     Raises:
         ValueError: If they are not whole numbers, or not one per environment.
@@ -113,11 +112,11 @@ def check_options(
 
     Args:
         options: The options that were passed.
-        allowed: The options that the environment knows.
-        ignored: Options that are accepted without an effect.
+        allowed: Options that have an effect.
+        ignored: Options that are accepted but have none.
 
     Raises:
-        ValueError: If they have another key.
+        ValueError: If there is any other option.
     """
     given: Mapping[str, Any] = options or {}
     for key in given:
@@ -131,7 +130,7 @@ def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | No
     """Return `mode` if it is None or one of `allowed`.
 
     Raises:
-        ValueError: If it is neither, or there are no rules that could draw.
+        ValueError: If `mode` is neither, or there are no rules to draw the states.
     """
     if mode is None:
         return None
@@ -143,8 +142,8 @@ def check_render_mode(mode: str | None, allowed: Sequence[str], rules: Game | No
     return mode
 
 
-class Drawn:
-    """An environment that shows the state in which it is, and can be copied while it does.
+class EnvironmentBase:
+    """Base class of environments: opponents, rendering and copies.
 
     Attributes:
         episode: The episode or the episodes to sample.
@@ -175,12 +174,12 @@ class Drawn:
         return cast(tuple[Any, ...], self.episode.opponents)
 
     def set_opponents(self, opponents: Any, weights: Sequence[float] | None = None) -> None:
-        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+        """Replace the pool; running episodes continue against an opponent from the new pool.
 
         Args:
             opponents: Policies or players for the other seat, as for :class:`solvent.envs.Env`.
-            weights: A positive number for each opponent, in proportion to which they are drawn;
-                equal ones unless given.
+            weights: A positive number for each opponent, in proportion to which it is drawn; None
+                draws uniformly.
 
         Raises:
             ValueError: If the learner has no opponents, one is for another game or for the
@@ -206,7 +205,7 @@ class Drawn:
         return self._drawn(self.episode.state)
 
     def _drawn(self, state: Any) -> Any:
-        """The drawing of a state; None if it is shown in the window."""
+        """Return the drawing of a state; None if it is shown in the window."""
         assert self.rules is not None
         text = self.rules.draw(state)
         if self.render_mode == "ansi":
@@ -226,7 +225,7 @@ class Drawn:
             self._screen = None
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """A copy that plays on by itself; what never changes is shared, a window is not."""
+        """Return an independent copy; it shares immutable data, and has no window."""
         memo.update((id(shared), shared) for shared in self.episode.shared)
         twin = object.__new__(type(self))
         memo[id(self)] = twin
@@ -234,12 +233,12 @@ class Drawn:
         return twin
 
     def __getstate__(self) -> dict[str, Any]:
-        """Everything but the window."""
+        """Return the state without the window."""
         return {**self.__dict__, "_screen": None}
 
 
 class Position:
-    """A state of a table, and the stream of random numbers that decides what follows it.
+    """A state of a table, with the random stream that draws the next one.
 
     Args:
         game: The table of the game.
@@ -256,11 +255,11 @@ class Position:
         self._at = -1
 
     def seed(self, first: int) -> None:
-        """Begin the stream of random numbers in a state of 64 bits, not 0."""
+        """Start the random stream from a state of 64 bits, not 0."""
         self._stream = RandomStream(first)
 
-    def _follow(self, row: int) -> float:
-        """Draw an outcome of a row, go there, and return player 0's reward."""
+    def _transition(self, row: int) -> float:
+        """Draw an outcome of a row, move to its state, and return player 0's reward."""
         outcomes = self._outcomes
         assert self._stream is not None
         entry, cut, places = place_of(outcomes.row.item(row))
@@ -274,7 +273,7 @@ class Position:
         return self.game.states[self._at]
 
     def examples(self) -> Sequence[Any]:
-        """States of the rules among which the largest drawings are; always the same."""
+        """Return a fixed sample of states, which determines the size of drawings."""
         return spread_states(self.game)
 
 
@@ -294,7 +293,7 @@ class TableEpisode(Position):
         seats: The seats that the learner may take.
         over: Whether the end has been reported; True before the first episode.
         observation_space: Observation space of the learner.
-        n_actions: A.
+        n_actions: Number of actions of the learner, A.
 
     Raises:
         ValueError: As :func:`~solvent.envs.sampling.outcome_table`.
@@ -324,11 +323,11 @@ class TableEpisode(Position):
         return self.game, self.rules, self._outcomes, self.pool, self.opponents, self.table
 
     def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
-        """Replace the pool; an episode that is under way draws its opponent anew and goes on.
+        """Replace the pool; a running episode continues against an opponent from the new pool.
 
         Args:
             opponents: See :func:`solvent.envs.sampling.opponent_pool`.
-            weights: Weights with which they are drawn; None draws uniformly.
+            weights: Weights with which the opponents are drawn; None draws uniformly.
 
         Raises:
             ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
@@ -338,23 +337,23 @@ class TableEpisode(Position):
             self._draw_opponent(self.pool, self._stream)
 
     def begin(self) -> None:
-        """Begin anew, up to the learner's first turn."""
+        """Begin an episode, up to the learner's first turn."""
         if self.pool is not None:
             assert self._stream is not None
             if len(self.seats) > 1:
                 self._side = int(self._stream.draw() >= DRAWS // 2)
                 self._base = self._side * self.table.n_states
             self._draw_opponent(self.pool, self._stream)
-        self._follow(-1)
+        self._transition(-1)
         self._owed, self.over = 0.0, False
         if self.pool is not None and self._actor() == OPPONENT:
             self._owed = self._play(0, 0.0)
 
     def step(self, action: int) -> tuple[float, bool]:
-        """Play an action within 0..A-1, and what follows up to the learner's next turn.
+        """Play an action within 0..A-1, then the opponent's until the learner's next turn.
 
         Returns:
-            The reward, and whether another action was played, the given one being illegal.
+            The reward, and whether the action was illegal and another was played.
         """
         reward, self._owed = self._owed, 0.0
         illegal = False
@@ -371,7 +370,7 @@ class TableEpisode(Position):
         """Play the learner's legal action number `rank`, then the opponent's while it is on turn.
 
         Returns:
-            `reward` and the rewards since.
+            The sum of `reward` and the rewards of these moves.
         """
         table, pool, stream = self.table, self.pool, self._stream
         base, sign = self._base, table.sign.item(self._side)
@@ -379,24 +378,24 @@ class TableEpisode(Position):
             first, own, other, choice, choices, _ = table.node[base + self._at].tolist()
             row = first + rank * own
             if pool is None:
-                return reward + sign * self._follow(row)
+                return reward + sign * self._transition(row)
             assert stream is not None
             policy = pool.policy[self._opponent]
             reply = bisect_right(policy, stream.draw(), choice, choice + choices - 1) - choice
-            reward += sign * self._follow(row + reply * other)
+            reward += sign * self._transition(row + reply * other)
             if self._actor() != OPPONENT:
                 return reward
             rank = 0
 
     def _actor(self) -> int:
-        """The player to act."""
+        """Return the code of the player to act."""
         return self.table.node.item(self._base + self._at, 5)
 
     def _draw_opponent(self, pool: Pool, stream: RandomStream) -> None:
         self._opponent = bisect_right(pool.weight, stream.draw()) if len(pool.weight) > 1 else 0
 
     def look(self) -> tuple[Any, NDArray[np.int8]]:
-        """The observation and the mask [A] of legal actions; new arrays."""
+        """Return the observation and the mask [A] of legal actions, as new arrays."""
         table, row = self.table, self._base + self._at
         seen = self._at if self._index else table.observation[row].copy()
         return seen, table.mask[row].copy()
@@ -407,7 +406,7 @@ class TableEpisode(Position):
 
 
 class OnlyEpisode:
-    """The episode of a simulator that has but one; its methods are those of a table's episode.
+    """The only episode of a simulator, with the methods of :class:`TableEpisode`.
 
     Args:
         simulator: A simulator with ``num_envs == 1``.
@@ -418,7 +417,7 @@ class OnlyEpisode:
 
     def __getattr__(self, name: str) -> Any:
         """Return an attribute of the simulator."""
-        if name == "simulator":  # A copy in the making has none yet.
+        if name == "simulator":  # A copy does not have it yet.
             raise AttributeError(name)
         return getattr(self.simulator, name)
 
@@ -448,56 +447,56 @@ class OnlyEpisode:
         return self.simulator.state(0)
 
 
-class Env(Drawn, gym.Env[Any, np.int64]):
-    """A Gymnasium environment of one player's game, or of one seat in a game for two.
+class Env(EnvironmentBase, gym.Env[Any, np.int64]):
+    """A Gymnasium environment of a one-player game, or of one seat in a two-player game.
 
-    A step draws one number and picks the outcome at which the distribution function of the
-    table's row first exceeds it; :meth:`reset` draws the start in the same way. The environment
-    thus samples the very table that a solver takes the expectation of.
+    A step draws one number and picks the first outcome at which the distribution function of the
+    table's row exceeds it; :meth:`reset` draws the start in the same way. So the environment
+    samples the table whose expectation the solver takes.
 
-    An illegal action is not punished: the lowest legal action is played in its place and
-    ``info["illegal_action"]`` says so. Every ``info`` also has ``"action_mask"``, an int8 array
-    as ``action_space.sample(mask)`` takes it (all 1 after the episode, when no action counts).
+    An illegal action is not punished: the lowest legal action is played instead, and
+    ``info["illegal_action"]`` is set. Every ``info`` also has ``"action_mask"``, an int8 array as
+    ``action_space.sample(mask)`` takes it (all 1 after the episode, when no action has an effect).
     Episodes end by the rules and are never truncated.
 
-    **A seat of a game for two.** With `opponents` a reset draws one of them, if there are several,
-    and lets it play until it is the learner's turn. A step plays the learner's action and then the
-    opponent's until the learner is on turn again or play has ended; where both act at once, the
-    opponent's action is drawn along with the outcome. The opponent's actions are drawn from its
-    policy by the environment's stream, so a seed decides everything. An opponent may end the
-    episode before the learner's first turn: the learner then sees the end, and its first action,
-    whatever it is, collects the reward. From seat 1 an episode's return is the least plus the
-    largest return of the game less what player 0 gets (:mod:`solvent.envs.sampling` says
-    why). Every ``info`` also has ``"seat"`` and ``"opponent"``, the latter's place in the pool.
+    **One seat of a two-player game.** With `opponents`, a reset draws one of them and lets it play
+    until it is the learner's turn. A step plays the learner's action and then the opponent's until
+    the learner is on turn again or the episode ends. If both act at once, the opponent's action is
+    drawn along with the outcome. All opponents' actions are drawn by the environment's stream, so a
+    seed decides the whole episode. An opponent may end the episode before the learner's first turn:
+    the learner then sees the terminal state, and receives the reward with its first action,
+    whatever it is. The return of seat 1 is the lowest plus the highest return of the game minus the
+    return of player 0 (for the reason see :mod:`solvent.envs.sampling`). Every ``info`` also has
+    ``"seat"``, and ``"opponent"``, the index of the opponent in the pool.
 
     Args:
-        game: The rules, or their table; or what samples a game that has too many states for a
-            table. Without `opponents`, the other player of a game for two must be folded into
+        game: The rules, their table, or a sampler of a game that has too many states for a
+            table. Without `opponents`, the other player of a two-player game must be folded into
             chance by :func:`solvent.model.against`.
         opponents: Policies for the other seat (:data:`solvent.envs.sampling.Opponents`); without
             a table, players (:class:`solvent.envs.batch_simulator.Player`).
-        weights: A positive number for each opponent, in proportion to which they are drawn;
-            equal ones unless given.
-        seat: The learner's: 0 or 1, which receives the negative rewards; with opponents also
-            ``"random"`` for one that is drawn at each reset, before the opponent.
+        weights: A positive number for each opponent, in proportion to which it is drawn; None
+            draws uniformly.
+        seat: The learner's seat: 0, or 1, which receives the negative rewards. With opponents also
+            ``"random"``, which draws the seat at each reset, before the opponent.
         rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"`` as :meth:`solvent.model.Game.observe` gives it, ``"onehot"``
             as :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state; without
-            a table, what the game's simulations offer. The observations of both seats have the
-            same form, so one learner can take both.
-        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
-            place, ``"raise"`` raises a ValueError.
+            a table, a form that the game's simulations offer. The observations of both seats have
+            the same form, so one learner can take both.
+        illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one instead,
+            ``"raise"`` raises a ValueError.
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Attributes:
         episode: The episode to sample.
-        game: The table that is sampled, whose ``states[i]`` is what ``observation="index"`` calls
-            i; None for a game without a table.
+        game: The table that is sampled; ``states[i]`` is the state that ``observation="index"``
+            shows as i. None for a game without a table.
         rules: The rules, or None.
 
     Raises:
-        ValueError: If an argument is none of these, the other player still has a choice and there
-            are no opponents, or an opponent is for another game or for the learner's own seat.
+        ValueError: If an argument is not allowed, the other player has a choice but there are no
+            opponents, or an opponent is for another game or for the learner's own seat.
     """
 
     metadata: dict[str, Any] = {"render_modes": list(RENDER_MODES), "render_fps": 4}  # noqa: RUF012
@@ -532,15 +531,15 @@ class Env(Drawn, gym.Env[Any, np.int64]):
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
     ) -> tuple[Any, dict[str, Any]]:
-        """Begin a new episode; with a seed, also begin a new stream of random numbers.
+        """Begin a new episode; with a seed, also start a new random stream.
 
         Args:
-            seed: Seed of ``np_random``, from which the stream is started; without one, the stream
-                goes on (or is started from an arbitrary seed the first time).
-            options: Allowed are none.
+            seed: Seed of ``np_random``, which starts the stream. Without a seed the stream
+                continues; the first time, it starts from an arbitrary seed.
+            options: Must be None or empty.
 
         Raises:
-            ValueError: If there are any.
+            ValueError: If `options` is not empty.
         """
         check_options(options)
         super().reset(seed=seed)
@@ -554,7 +553,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
         return observation, self._info(mask, illegal=False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
-        """Play an action, and all that follows up to the learner's next turn.
+        """Play an action, then the opponent's until the learner's next turn.
 
         Raises:
             ResetNeeded: If the episode has ended or not begun.
@@ -577,7 +576,7 @@ class Env(Drawn, gym.Env[Any, np.int64]):
 
     @property
     def state(self) -> Any:
-        """The state of the rules in which the episode is.
+        """The current state of the rules.
 
         Raises:
             ResetNeeded: If the episode has not begun.
@@ -625,23 +624,23 @@ def sampled(
     seat: Seat,
     observation: str,
 ) -> tuple[Any, Game | None]:
-    """Return the sampler of an environment's episodes, and what draws their states.
+    """Return the simulator or the table of an environment, and the rules that draw its states.
 
     Args:
-        game: The rules, a table, or what samples a game without one.
+        game: The rules, a table, or a sampler of a game without a table.
         rules: The rules, if `game` is a table.
         n: Number of episodes.
         opponents: The pool, or None.
         weights: Weights of the opponents, or None.
-        seat: The learner's.
+        seat: The learner's seat.
         observation: The form of the observations.
 
     Returns:
-        A simulator, or a table that is still to be sampled.
+        A simulator, or a table, which the caller has yet to sample; and the rules, or None.
 
     Raises:
-        ValueError: If there are weights without opponents, or opponents or a seat for what has
-            none.
+        ValueError: If there are weights without opponents, or opponents or a seat for a game or
+            a simulator that takes none.
     """
     if opponents is None and weights is not None:
         raise ValueError(f"weights is {shown(weights)}, but there are no opponents")
@@ -661,17 +660,17 @@ def sampled(
 
 
 def learner_table(game: TabularGame, seat: Seat, observation: str, *, alone: bool) -> SeatTable:
-    """The game as a learner sees it.
+    """Return the game as a learner sees it.
 
     Args:
         game: The table of the game.
-        seat: The learner's.
+        seat: The learner's seat.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-        alone: Whether no other player is to act.
+        alone: Whether the learner is the only player with a choice.
 
     Raises:
-        ValueError: If the seat or the observation is none of those allowed, or the game does not
-            fit.
+        ValueError: If the seat or the observation is not allowed, or another player has a choice
+            although `alone`.
     """
     if alone:
         return table_for_one(game, check_integer(seat, "seat", 0, 1), observation)
@@ -681,12 +680,12 @@ def learner_table(game: TabularGame, seat: Seat, observation: str, *, alone: boo
 def table_and_rules(
     game: Game | TabularGame, rules: Game | None
 ) -> tuple[TabularGame, Game | None]:
-    """A game's table, compiled if it is not given, and what draws its states."""
+    """Return a game's table, compiled if necessary, and the rules that draw its states."""
     return (game, rules) if isinstance(game, TabularGame) else (cached_table(game), game)
 
 
 def seats_of(seat: Seat) -> tuple[int, ...]:
-    """The seats that the learner may take.
+    """Return the seats that the learner may take.
 
     Raises:
         ValueError: If `seat` is not 0, 1 or ``"random"``.
@@ -700,7 +699,7 @@ def seats_of(seat: Seat) -> tuple[int, ...]:
 
 
 def illegal_action(state: Any, action: int, mask: NDArray[np.int8]) -> str:
-    """The error message for an illegal action in a state of the rules."""
+    """Return the error message for an illegal action in a state of the rules."""
     return (
         f"action {action} is not legal in state {state!r}; "
         f"legal are {np.flatnonzero(mask).tolist()}"
@@ -711,13 +710,13 @@ Branch: TypeAlias = tuple[float, int, float, bool]
 
 
 class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
-    """A game in the form in which Gymnasium's toy-text environments publish theirs.
+    """A model in the form of Gymnasium's toy-text environments.
 
-    ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``: what textbook value
-    iteration reads. As in toy-text, every state has every action, and an ended episode stays where
-    it is without reward. An illegal action has the branches of the legal one that the environment
-    plays in its place, so ``P`` describes the environment and not only the rules. The branches of a
-    state are built when they are asked for.
+    ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``, as textbook value
+    iteration reads it. As in toy-text, every state has every action, and a terminal state leads to
+    itself without reward. An illegal action has the branches of the legal one that the environment
+    plays instead, so ``P`` describes the environment and not only the rules. The branches of a
+    state are built on access.
 
     Args:
         game: The table of the game.
@@ -728,7 +727,7 @@ class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
         self.game, self._table = game, table
 
     def __getitem__(self, state: int) -> dict[int, list[Branch]]:
-        """The branches of every action in a state.
+        """Return the branches of every action in a state.
 
         Raises:
             KeyError: If there is no such state.
@@ -759,13 +758,13 @@ class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
 
 @dataclass(frozen=True, eq=False)
 class LearnedSeat:
-    """The learning problem of an environment against opponents who do not change.
+    """The learning problem of an environment whose opponents do not change.
 
     Attributes:
         game: The game that is played.
-        left: The game that a policy is scored on: against one opponent, what is left for the
-            learner when it is folded into chance; against several, of which the learner does
-            not know which it meets, the game itself, that is, against the worst opponent.
+        left: The game on which a policy is scored. With one opponent, this is the one-player game
+            that remains when the opponent is folded into chance. With several, the learner does
+            not know which one it meets, so it is `game` itself: against the worst opponent.
         player: The player whose policy is learned.
         observation: Form of the observations: ``"vector"``, ``"onehot"`` or ``"index"``.
     """
@@ -777,10 +776,10 @@ class LearnedSeat:
 
 
 def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
-    """The learning problem of an environment of this package.
+    """Return the learning problem of an environment of this package.
 
     Args:
-        env: A single environment or a vector environment, which samples a table.
+        env: A single environment or a vector environment that samples a table.
         player: Player whose policy is learned; needed only if the learner takes either seat.
 
     Raises:

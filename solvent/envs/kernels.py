@@ -1,19 +1,21 @@
-"""Steps of many environments at once, compiled; importing this module compiles nothing.
+"""Compiled steps of many environments at once; importing this module compiles nothing.
 
-**A table for one** (:func:`step_alone`). The arrays are those of
-:mod:`solvent.envs.sampling` and of :func:`solvent.envs.batches.cells`. Of n
-environments, ``state`` [n] int32 and ``stream`` [n] uint64 say where they are. **A seat against
-opponents** of a pool (:func:`step_seats`) is the same with a second player. **Without a table**
-the rules of a game make the steps, and actions alone are drawn here (:func:`draw_actions`,
-:func:`draw_entries`). Everything here agrees to the last bit with :class:`solvent.envs.Env`.
+- **A one-player table** (:func:`step_alone`). The arrays are those of :mod:`solvent.envs.sampling`
+  and of :func:`solvent.envs.batches.cells`. The n environments are in the states ``state`` [n]
+  int32 and have the random streams ``stream`` [n] uint64.
+- **A seat against a pool of opponents** (:func:`step_seats`) is the same with a second player.
+- **Without a table** the rules of the game make the steps, and only actions are drawn here
+  (:func:`draw_actions`, :func:`draw_entries`).
 
-A step is a sequence of short passes over as many environments as fit in the first cache, instead of
-one long pass. In a short pass no environment waits for the memory that another one reads, and there
-is no branch that depends on chance, so that the processor has dozens of them under way at a time.
-After the learners' moves the passes are repeated for those environments in which the opponent is to
-act, until there are none. Comparisons with thresholds are written as the sign of a difference,
-since LLVM makes branches of conditional moves that wait for memory. Indices are cast to unsigned
-integers because Numba spends instructions on signed ones, which may be negative.
+Everything here agrees to the last bit with :class:`solvent.envs.Env`.
+
+A step is a sequence of short passes, each over as many environments as fit in the first cache. In a
+short pass no environment waits for the memory that another one reads, and no branch depends on
+chance, so the processor works on dozens of environments at a time. After the learners' moves, the
+passes are repeated for the environments in which the opponent is to act, until there are none.
+Comparisons with thresholds are written as the sign of a difference, since LLVM turns conditional
+moves that wait for memory into branches. Indices are cast to unsigned integers because Numba spends
+instructions on signed ones, which may be negative.
 """
 
 from __future__ import annotations
@@ -48,7 +50,7 @@ def copy_rows(source: Any, row: Any, to: Any) -> None:
 
 @njit(cache=True, inline="always")
 def advance(x: Any) -> Any:
-    """The next state of a stream."""
+    """Return the next state of a stream."""
     x ^= x << _U64(13)
     x ^= x >> _U64(7)
     return x ^ (x << _U64(17))
@@ -56,23 +58,23 @@ def advance(x: Any) -> Any:
 
 @njit(cache=True, inline="always")
 def draw_of(x: Any) -> Any:
-    """The draw that a stream has made on coming into a state."""
+    """Return the draw that belongs to the state of a stream."""
     return _I64(x >> _U64(11))
 
 
 @njit(cache=True, inline="always")
 def reached(draw: Any, threshold: Any) -> Any:
-    """1 if a draw is not less than a threshold, else 0."""
+    """Return 1 if a draw is at least a threshold, else 0."""
     return _U64(threshold - _I64(1) - draw) >> _U64(63)
 
 
 @njit(cache=True, inline="always")
 def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
-    """Index, from 0, of the entry of ``threshold[first : first + count]`` that a draw picks."""
+    """Return the index in ``threshold[first : first + count]`` of the entry that a draw picks."""
     at, left = _I64(first), _I64(count)
     while left > 1:
         half = left >> 1
-        # No branch here, since nobody could foresee which way it goes.
+        # Written without a branch, since the processor could not predict it.
         at += half * _I64(draw >= threshold[_U64(at + half - 1)])
         left -= half
     return at - first
@@ -140,13 +142,13 @@ def step_alone(
 ) -> int:
     """Play an action in each environment, or begin it again if its episode has ended.
 
-    After `state` and `stream`, which are changed, and the actions, [n], comes what is returned by
-    :func:`~solvent.envs.batches.cells`; the game's ``threshold``, ``to``, rewards to the
-    player who chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n],
-    [n, A] and [n, D] that are filled. An action is not read where the episode has ended.
+    The arguments are `state` and `stream`, which are changed; the actions, [n]; the result of
+    :func:`~solvent.envs.batches.cells`; the game's ``threshold``, ``to``, rewards to the player who
+    chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n], [n, A] and
+    [n, D] that are filled. Where the episode has ended, the action has no effect.
 
     Returns:
-        How many actions are out of range; unless it is 0, nothing has been changed or filled.
+        The number of actions out of range; unless it is 0, nothing has been changed or filled.
     """
     n, n_actions = len(state), _U64(cell.shape[1])
     wrong = 0
@@ -245,7 +247,7 @@ def draw_actions(
         left = draw_of(stream[i]) * (total / 9007199254740992.0)
         for a in range(probabilities.shape[1]):
             if probabilities[e, a] > 0.0:
-                # The last one that is possible, should rounding leave something over.
+                # If rounding leaves a remainder, this is the last action of positive probability.
                 action[i] = a
                 left -= probabilities[e, a]
                 if left < 0.0:
@@ -314,14 +316,14 @@ class Table(NamedTuple):
 
 @njit(cache=True, inline="always")
 def node_of(episodes: Any, table: Any, i: Any) -> Any:
-    """The row of ``table.node`` at which environment i is."""
+    """Return the row of ``table.node`` for environment i."""
     n_states = len(table.node) // len(table.sign)
     return _U64(_I64(episodes.side[i]) * n_states + episodes.state[i])
 
 
 @njit(cache=True, inline="always")
 def halvings(places: Any) -> Any:
-    """Return the number of halvings that find one of so many places, at least 1."""
+    """Return the number of halvings that find one of `places` places, at least 1."""
     depth = 0
     while places > 1 << depth:
         depth += 1
@@ -337,17 +339,17 @@ def play_on(
     table: Table,
     pool: Pool,
 ) -> None:
-    """Make a transition in the chosen environments, and more where the opponent is then to act.
+    """Make a transition in the chosen environments, and further ones while the opponent is to act.
 
-    A transition draws two numbers: the opponent's action, even where it has but one, and the
-    outcome. Both are found by bisection in as many passes as the longest of these distributions
-    takes; in a shorter one the probe stays at its last threshold, which no draw reaches.
+    A transition draws two numbers, one for the opponent's action, even if it has only one, and one
+    for the outcome. Both are found by bisection, in as many passes as the longest distribution
+    needs. In a shorter one, probes beyond its end read its last threshold, which no draw reaches.
 
     Args:
         chosen: Indices of environments; overwritten.
         rank: [n] the learner's action as a number among its legal ones; set to 0.
-        earned: [n], to which the learner's rewards are added.
-        episodes: Changed.
+        earned: [n] the learner's rewards so far; the new rewards are added.
+        episodes: The episodes; changed.
         table: The table of the game.
         pool: The pool of opponents.
     """
@@ -415,7 +417,7 @@ def begin_seats(
     Args:
         chosen: Indices of environments; overwritten.
         rank: [n] zeros, and zeros again afterwards.
-        episodes: Changed.
+        episodes: The episodes; changed.
         table: The table of the game.
         pool: The pool of opponents.
     """
@@ -464,13 +466,13 @@ def step_seats(
 ) -> int:
     """Play an action in each environment, up to the learner's next turn, or begin it again.
 
-    After the actions, [n], come the fields of :class:`Episodes`, which are changed, of
-    :class:`Table` and of :class:`Pool`, one by one, since Numba reads a tuple of arrays slowly;
-    then the table's ``mask`` and ``observation``, and arrays [n], [n, A] and [n, D] that are
-    filled. An action is not read where the episode has ended: it begins again.
+    The arguments are the actions, [n]; the fields of :class:`Episodes`, which are changed, of
+    :class:`Table` and of :class:`Pool`, one by one, since Numba reads a tuple of arrays slowly; the
+    table's ``mask`` and ``observation``; and arrays [n], [n, A] and [n, D] that are filled. Where
+    the episode has ended, the action has no effect.
 
     Returns:
-        How many actions are out of range; unless it is 0, nothing has been changed or filled.
+        The number of actions out of range; unless it is 0, nothing has been changed or filled.
     """
     n, n_actions = len(action), rank.shape[1]
     wrong = 0
@@ -506,7 +508,7 @@ def step_seats(
             terminated[i] = ends & ~over[i]
             reward[i] += terminated[i] * bonus[side[i]]
             over[i] = ends
-            # Where nobody acted, nobody has read it.
+            # `play_on` has not set it to 0 where nobody acted.
             chosen[i] = 0
         begin_seats(again[:n_again], chosen, episodes, table, pool)
         for i in range(begun, end):

@@ -32,7 +32,7 @@ from solvent.envs.batch_simulator import Sampler
 from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
-    Drawn,
+    EnvironmentBase,
     Position,
     check_action,
     check_options,
@@ -94,7 +94,7 @@ class JointEpisode(Position):
 
     def begin(self) -> None:
         """Begin a new episode and stop at the first choice of a player."""
-        self._follow(-1)
+        self._transition(-1)
 
     def move(self, actions: tuple[int, int]) -> tuple[float, float]:
         """Play a legal action of each player, and go on to the next choice.
@@ -111,7 +111,7 @@ class JointEpisode(Position):
             max(table.rank.item(self._at, action), 0)
             for table, action in zip(self._tables, actions, strict=True)
         )
-        reward = self._follow(first + one * own + two * other)
+        reward = self._transition(first + one * own + two * other)
         return reward, -reward + (self._tables[1].bonus.item(0) if self.over() else 0.0)
 
     def over(self) -> bool:
@@ -199,7 +199,7 @@ class SimulatedJointEpisode:
         return self._sampler.examples()
 
 
-class _TwoPlayerEnv(Drawn):
+class _TwoPlayerEnv(EnvironmentBase):
     """The common part of both environments: an episode, its spaces, observations and infos."""
 
     def __init__(

@@ -1,34 +1,34 @@
-"""Streams of random numbers, and games and opponents as the arrays that a sampler reads.
+"""Random streams, and games and opponents as the arrays that a sampler reads.
 
-**Streams.** Every environment owns a stream, whether it stands alone or is one of thousands in a
-compiled loop, so that both give the same episode for the same seed. One NumPy generator per
-environment could not be advanced at compiled speed.
+**Streams.** Every environment has its own random stream, whether it is a single environment or one
+of thousands in a compiled loop, so that both give the same episode for the same seed. A NumPy
+generator for each environment could not be advanced at compiled speed.
 
 The generator is xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistical Software 8(14),
 2003, shifts 13, 7, 17): a linear map of 64 bits that visits every state but 0, so its period is
-2^64 - 1. A draw is the upper 53 bits: k of {0, …, 2^53 - 1}, which stands for the number k / 2^53
-of [0, 1). Draws stay whole numbers, so that comparing them is exact everywhere. The compiled twin
-of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels`.
+2^64 - 1. A draw is the upper 53 bits, an integer k from 0 to 2^53 - 1, which represents the number
+k / 2^53 in [0, 1). Draws stay integers, so that comparisons are exact everywhere. The compiled
+version of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels`.
 
 A draw picks from a distribution by its inverse CDF: the first entry whose *threshold*, the
 distribution function in units of 2^-53 (:func:`inverse_cdf`), is larger than the draw. The last
 threshold is 2^53, so there always is one.
 
 **Tables.** A :class:`~solvent.model.TabularGame` lists the outcomes of each state and *legal joint*
-action. A sampler is given a state and *any* action of a learner and needs the outcomes that may
-follow, and the one of them that a random draw picks. Both are found by looking up whole numbers.
+action. A sampler is given a state and *any* action of a learner. It has to find the row of possible
+outcomes, and then the outcome that a random draw picks. Both are look-ups of integers.
 
-**Outcomes** (:class:`OutcomeTable`) do not depend on who looks. Row k of the game is one number
-that says where the row's outcomes and their thresholds are
-(:func:`packed_rows`); :func:`place_of` reads it. The last row is the
-*start*: its outcomes are the states in which an episode may begin.
+**Outcomes** (:class:`OutcomeTable`) are the same for both seats. Row k of the game is packed into
+one number that says where the row's outcomes and thresholds are (:func:`packed_rows`);
+:func:`place_of` unpacks it. The last row is the *start*: its outcomes are the states in which an
+episode may begin.
 
-**Seats** (:class:`SeatTable`). No player is part of chance: a transition takes an action of each
-player. The table serves games for one, in which the other player has one action everywhere, games
-in turns, in which the player who waits has one action, and simultaneous games alike. A *view* is a
-seat from which the game is seen: 0, 1, or both in this order. Arrays that depend on the seat are
-stacked: row ``v * S + s`` belongs to state s as view v sees it. The player in the seat is the
-*learner* here, the other one the *opponent*. If the learner plays its legal action number a and the
+**Seats** (:class:`SeatTable`). A transition takes an action of each player. The same table serves
+one-player games, in which the other player always has a single action, turn-based games, in which
+the player who waits has a single action, and simultaneous games. A *view* is a seat from which the
+game is seen: 0, 1, or both in this order. Arrays that depend on the seat are stacked: row
+``v * S + s`` belongs to state s as view v sees it. The player in the seat is called the *learner*
+here, and the other one the *opponent*. If the learner plays its legal action number a and the
 opponent its number b, the outcomes are those of row ``first + a * own + b * other``.
 
 Shapes, with S states, V views, A actions and K rows:
@@ -36,38 +36,38 @@ Shapes, with S states, V views, A actions and K rows:
 ===================  ==================  =====================================================
 ``row``              [K+1] uint64        packed rows, the start's last
 ``threshold``        [T] int64           of the packed rows
-``to``               [M] uint            where an outcome leads: bit 0 says whether the episode
-                                         has ended there, the bits below ``shift`` are the state,
-                                         the others say which reward it has. Rows of a single
-                                         outcome share it with those that have an equal one
-``reward``           [R] float64         the different rewards to player 0
+``to``               [M] uint            target of each outcome: bit 0 is set if the state is
+                                         terminal, the other bits below ``shift`` are the state,
+                                         and those from ``shift`` on the index of the reward. Rows
+                                         with the same single outcome share its entry
+``reward``           [R] float64         the distinct rewards to player 0
 ``node``             [V*S, 6] int32      `first`, `own` and `other` as above; first entry of the
                                          opponent's actions in a policy (see below) and how
-                                         many there are, 0 after the end; and who is to act: 0
-                                         the learner, maybe with the opponent, 1 the opponent
+                                         many there are, 0 after the end; and the player to act:
+                                         0 the learner, maybe with the opponent, 1 the opponent
                                          alone, 2 nobody
 ``rank``             [V*S, A] int        the number of an action among the learner's legal ones;
-                                         -1 if it is illegal, when number 0 is played
+                                         -1 if it is illegal, and number 0 is played instead
 ``mask``             [V*S, A] int8       the learner's legal actions; all 1 after the end,
-                                         since no action counts there
-``observation``      [V*S, D]            what the learner sees: float32 vectors, or [V*S, 1]
+                                         when no action has an effect
+``observation``      [V*S, D]            the learner's observations: float32 vectors, or [V*S, 1]
                                          int64 numbers of the states
 ``sign``             [V] float64         1 for seat 0, -1 for seat 1
-``bonus``            [V] float64         added to the learner's reward where an episode of a game
-                                         for two ends
+``bonus``            [V] float64         added to the learner's reward at the end of an episode of
+                                         a two-player game
 ===================  ==================  =====================================================
 
-**The opponent's policy** is one list of thresholds: its legal actions in all states, first as
-view 0 meets it, then as view 1 does; ``choices`` is the length of the list.
+**The opponent's policy** is one list of thresholds for its legal actions in all states, first
+against view 0, then against view 1; ``choices`` is the length of the list.
 
-**Rewards.** Player 1 receives the negative of player 0's rewards and, at the end, the least
-plus the largest return of the game (``info.reward_range``, if it is finite). So the return
-of an episode lies in the same range from either seat: a game that gives 1 for a victory, 1/2 for a
-tie and 0 for a defeat does so to both, and only the sum of the two is constant instead of 0. A
-learner that takes both seats could otherwise not tell a victory in one from a defeat in the other.
+**Rewards.** Player 1 receives the negative of player 0's rewards and, at the end, the lowest
+plus the highest return of the game (``info.reward_range``, if it is finite). So the return of an
+episode has the same range from either seat. If a victory counts 1, a tie 1/2 and a defeat 0, both
+seats receive these numbers, and their sum is constant instead of 0. Otherwise a learner that takes
+both seats could not distinguish a victory in one from a defeat in the other.
 
-**A pool** is a list of opponents with weights. At each reset an environment draws one of them,
-which then plays to the end. A pool of one needs no draw.
+**A pool** is a list of opponents with weights. At each reset an environment draws one of them for
+the whole episode. A pool of one needs no draw.
 """
 
 from __future__ import annotations
@@ -87,15 +87,15 @@ from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.model.tabular import remembered
 
 DRAWS = 1 << 53
-"""The number of different draws; all are equally likely."""
+"""The number of possible draws; all are equally likely."""
 
 _64_BITS = (1 << 64) - 1
 
 
 def first_state(generator: np.random.Generator) -> int:
-    """The state in which a stream begins, drawn from an environment's ``np_random``.
+    """Draw the initial state of a stream from an environment's ``np_random``; never 0.
 
-    Never 0, which the generator could not leave.
+    From 0 the generator would only ever reach 0.
     """
     return int(generator.integers(1, 1 << 64, dtype=np.uint64))
 
@@ -113,7 +113,7 @@ class RandomStream:
         self.state = state
 
     def draw(self) -> int:
-        """The next draw, within 0..2^53 - 1."""
+        """Return the next draw, within 0..2^53 - 1."""
         x = self.state
         x ^= (x << 13) & _64_BITS
         x ^= x >> 7
@@ -123,10 +123,12 @@ class RandomStream:
 
 
 def inverse_cdf(probability: Floats, first: Ints) -> Ints:
-    """2^53 times the distribution function of each of many distributions, rounded up.
+    """Return the thresholds of many distributions, 2^53 times their distribution functions.
 
-    An entry of probability 0 has the threshold of the one before it (0 if there is none), so no
-    draw picks it. From the last positive entry on the threshold is 2^53, however the
+    They are rounded up.
+
+    An entry of probability 0 has the same threshold as the entry before it (0 if there is none), so
+    no draw picks it. From the last positive entry on the threshold is 2^53, however the
     probabilities were rounded.
 
     Args:
@@ -138,8 +140,8 @@ def inverse_cdf(probability: Floats, first: Ints) -> Ints:
     """
     length = np.diff(first)
     threshold = np.empty(len(probability), np.int64)
-    # Distributions of one length at a time, so that each is added up by itself: a difference of
-    # running totals over the whole array would lose digits.
+    # Each distribution is added up by itself, as differences of one long cumulative sum would lose
+    # digits. Distributions of the same length are taken together.
     for n in np.unique(length):
         entries = first[:-1][length == n, None] + np.arange(n)
         threshold[entries] = inverse_cdf_rows(probability[entries])
@@ -147,7 +149,7 @@ def inverse_cdf(probability: Floats, first: Ints) -> Ints:
 
 
 def inverse_cdf_rows(probability: Floats) -> Ints:
-    """The same for distributions of equal length, a row each: [K, n] -> [K, n] int64."""
+    """Return the thresholds of distributions of equal length, a row each, [K, n] int64."""
     cumulative = np.cumsum(probability, axis=1)
     complete = cumulative >= cumulative[:, -1:]
     return np.where(complete, DRAWS, np.minimum(np.ceil(cumulative * DRAWS), DRAWS)).astype(
@@ -160,15 +162,15 @@ FIRST_BITS, CUT_BITS = 31, 27
 
 
 def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint64]]:
-    """Many distributions in the form in which compiled loops read them.
+    """Return many distributions in the form that compiled loops read.
 
     Equal distributions share their thresholds: a dice game has far fewer distributions than rows,
     few enough to stay in a processor's first cache. The thresholds of a distribution of n entries
-    fill a power of two of places, at least n and at least 4; those that are left over are 2^53,
-    which no draw reaches. So a search takes the same steps for every draw.
+    are padded with 2^53, which no draw reaches, to a power of two of at least 4. So a search takes
+    the same number of steps for every draw.
 
-    A row is one number: from bit 0 on `first`, bit 31 is free, from bit 32 on where its thresholds
-    begin, from bit 59 on the binary logarithm of how many places they fill.
+    A packed row is one number. Its bits are `first` (0 to 30), free (31), the index of the first
+    threshold (32 to 58), and the binary logarithm of the number of thresholds (from 59).
 
     Args:
         probability: [N], the entries of all distributions.
@@ -178,11 +180,11 @@ def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint
         The thresholds, and the rows [K].
 
     Raises:
-        ValueError: If there are too many entries to be numbered in these bits.
+        ValueError: If there are too many entries for these bits.
     """
     length = np.diff(first)
     row = np.empty(len(length), np.uint64)
-    # Place 0 belongs to nobody, so that a row whose thresholds begin there can be told from others.
+    # No row has place 0, so that a row can be marked by thresholds that begin there.
     threshold, end = [np.full(1, DRAWS)], 1
     for n in np.unique(length).tolist():
         level = max(2, (n - 1).bit_length())
@@ -203,9 +205,9 @@ def packed_rows(probability: Floats, first: Ints) -> tuple[Ints, NDArray[np.uint
 
 
 def _distinct(rows: Floats) -> tuple[Floats, Ints]:
-    """The different rows of an array [K, n], and which of them each row is, [K]."""
+    """Return the distinct rows of an array [K, n], and the index of each row among them, [K]."""
     words = rows.view(np.uint64)
-    # Sorting one number for each row is much faster than sorting rows.
+    # Sorting a hash of each row is much faster than sorting rows.
     odd = np.random.default_rng(0).integers(1 << 63, size=words.shape[1], dtype=np.uint64) * 2 + 1
     digest = ((words ^ (words >> np.uint64(29))) * odd).sum(axis=1, dtype=np.uint64)
     _, example, which = np.unique(digest, return_index=True, return_inverse=True)
@@ -220,7 +222,7 @@ _encoded = remembered(one_hot)
 
 
 def observations(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
-    """The observations of a player, a row for each state.
+    """Return the observations of a player, a row for each state.
 
     Args:
         game: The game.
@@ -232,8 +234,7 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
         [S, D] float32, or [S, 1] int64 for ``"index"``.
 
     Raises:
-        ValueError: If an argument is none of these, or the game brings no observations although
-            they are asked for.
+        ValueError: If an argument is not allowed, or the game has no such observations.
     """
     check_integer(player, "player", 0, 1)
     check_choice(observation, "observation", OBSERVATIONS)
@@ -250,7 +251,7 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
 
 
 def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
-    """The observations of a player in the form of a vector environment's batch.
+    """Return the observations of a player in the form of a vector environment's batch.
 
     Args:
         game: The game.
@@ -270,35 +271,38 @@ def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
 def kind_that_fits(
     space: spaces.Space[Any], game: TabularGame, player: int, default: str = "vector"
 ) -> str:
-    """The kind of observation of a game that a policy takes, as far as its space tells.
+    """Return the kind of observation that fits a policy's observation space.
 
     Args:
-        space: The observation space that the policy was made for.
+        space: The observation space of the policy.
         game: The game.
         player: The observing player, 0 or 1.
-        default: The kind if that fits, or none does.
+        default: The kind to prefer if it fits, and to return if none does.
 
     Returns:
         ``"vector"``, ``"onehot"`` or ``"index"``.
 
     Raises:
-        ValueError: If an argument is none of these.
+        ValueError: If `default` is another kind.
     """
     check_choice(default, "observation", OBSERVATIONS)
     for kind in (default, *OBSERVATIONS):
         if kind == "index":
             fits = space == spaces.Discrete(game.n_states)
         else:
-            # An observation may be normalized, so that the bounds are others.
-            brings = isinstance(space, spaces.Box) and player < len(game.observation)
-            fits = brings and space.shape == observed(game, player, kind).shape[1:]
+            # Only the shape is compared, as normalized observations have other bounds.
+            has_vectors = isinstance(space, spaces.Box) and player < len(game.observation)
+            fits = has_vectors and space.shape == observed(game, player, kind).shape[1:]
         if fits:
             return kind
     return default
 
 
 def observation_space(observation: NDArray[Any]) -> spaces.Space[Any]:
-    """Numbers of states, or vectors within [-1, 1] ([0, 1] if no entry of [S, D] is negative)."""
+    """Return the space of some observations, [S, D]: int64 numbers of states, or float32 vectors.
+
+    Vectors are within [-1, 1], or within [0, 1] if no entry is negative.
+    """
     width = observation.shape[1]
     if observation.dtype == np.int64:
         return spaces.Discrete(int(observation.max()) + 1)
@@ -323,7 +327,7 @@ class OutcomeTable:
     shift: int
 
     def outcome(self, entry: int) -> tuple[int, float]:
-        """The state to which an entry of ``to`` leads, and player 0's reward."""
+        """Return the state to which an entry of ``to`` leads, and player 0's reward."""
         code = self.to.item(entry)
         return (code & (1 << self.shift) - 1) >> 1, self.reward.item(code >> self.shift)
 
@@ -345,7 +349,7 @@ class SeatTable:
 
 @remembered
 def outcome_table(game: TabularGame) -> OutcomeTable:
-    """The outcomes of a game; packed once, and kept on disk if that took long.
+    """Return the outcomes of a game; packed once, and cached on disk if that took long.
 
     Args:
         game: The game.
@@ -368,7 +372,7 @@ def outcome_table(game: TabularGame) -> OutcomeTable:
 
 @remembered
 def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
-    """The table for some seats; built once for a game, however many environments ask for it.
+    """Return the table for some seats; built once for a game.
 
     Args:
         game: The game.
@@ -376,15 +380,15 @@ def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> S
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
 
     Raises:
-        ValueError: If `observation` is none of these or the game brings no observations, or two
-            seats differ in the number of actions or the length of observations.
+        ValueError: If `observation` is not allowed or the game has no such observations, or the
+            two seats differ in the number of actions or the length of observations.
     """
     masks = [game.mask[seat] for seat in seats]
     seen = [observations(game, seat, observation) for seat in seats]
     _check_alike(game, "actions", masks)
     _check_alike(game, "entries in an observation", seen)
     counts = [game.action_count[1 - seat] * ~game.terminal for seat in seats]
-    # The opponents' actions of all views in one list.
+    # The opponent's actions against all views are in one list.
     choice = np.split(np.cumsum(np.concatenate(counts)) - np.concatenate(counts), len(seats))
     bonus = bonus_of(game.info)
     return SeatTable(
@@ -401,7 +405,7 @@ def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> S
 
 
 def table_for_one(game: TabularGame, player: int, observation: str) -> SeatTable:
-    """The table of a game in which one player chooses.
+    """Return the table of a game in which only one player has a choice.
 
     Args:
         game: The game.
@@ -423,7 +427,7 @@ def table_for_one(game: TabularGame, player: int, observation: str) -> SeatTable
 
 
 def table_for_two(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
-    """The table for some seats of a game for two, as :func:`seat_table` gives it.
+    """Return the table for some seats of a two-player game, as :func:`seat_table` does.
 
     Args:
         game: The game.
@@ -444,13 +448,13 @@ def place_of(row: int) -> tuple[int, int, int]:
 
 
 def bonus_of(info: GameInfo) -> float:
-    """Player 1's reward at the end: the least plus the largest return, if finite."""
+    """Return player 1's bonus at the end: the lowest plus the highest return, 0 if not finite."""
     low, high = info.reward_range
     return low + high if np.isfinite(low) and np.isfinite(high) else 0.0
 
 
 def _check_alike(game: TabularGame, name: str, arrays: Sequence[NDArray[Any]]) -> None:
-    """Raise a ValueError unless one learner can take each seat, whose arrays [S, …] these are."""
+    """Raise a ValueError unless the seats' arrays [S, …] are equally wide, for one learner."""
     widths = [array.shape[1] for array in arrays]
     if len(set(widths)) > 1:
         raise ValueError(
@@ -460,7 +464,7 @@ def _check_alike(game: TabularGame, name: str, arrays: Sequence[NDArray[Any]]) -
 
 
 def _node(game: TabularGame, seat: int, choice: Ints) -> NDArray[np.int32]:
-    """The array ``node`` of one view; `choice` [S] is its fourth column."""
+    """Return the array ``node`` of one view; `choice` [S] is its fourth column."""
     own, other = game.action_count[seat], game.action_count[1 - seat]
     one = np.ones_like(own)
     # Rows are ordered by player 0's action, then by player 1's.
@@ -480,7 +484,7 @@ def _build_outcomes(game: TabularGame, shift: int) -> OutcomeTable:
     start = np.flatnonzero(game.initial)
     first = np.append(game.outcome_start, len(game.probability) + len(start))
     threshold, row = packed_rows(np.concatenate((game.probability, game.initial[start])), first)
-    # As words, which tell 0 from -0.
+    # Rewards are compared by their bits, which distinguish 0 from -0.
     bits = game.outcome_reward.view(f"u{game.outcome_reward.itemsize}")
     different = np.unique(np.append(bits, bits.dtype.type(0)))
     state = np.concatenate((game.next_state, start)).astype(np.int64)
@@ -489,7 +493,7 @@ def _build_outcomes(game: TabularGame, shift: int) -> OutcomeTable:
     to: NDArray[Any] = code << shift | state << 1 | game.terminal[state]
     to = to.astype(np.uint32 if small else np.uint64)
 
-    # Rows of a single outcome share it.
+    # Rows with the same single outcome share its entry.
     length = np.diff(first)
     alone = length == 1
     single, which = np.unique(to[first[:-1][alone]], return_inverse=True)
@@ -534,8 +538,8 @@ def opponent_pool(
         game: The game that is played.
         table: Table of the seats that the learner takes.
         opponents: A policy, or a list of at least one opponent.
-        weights: A positive number for each opponent, in proportion to which they are drawn;
-            equal ones unless given.
+        weights: A positive number for each opponent, in proportion to which it is drawn; None
+            draws uniformly.
 
     Raises:
         ValueError: If there are no opponents, one of them is for another game or lacks a policy
@@ -552,15 +556,15 @@ def opponent_pool(
 
 
 def evenly(count: int) -> Ints:
-    """The thresholds from which one of `count` entries is drawn, all equally likely."""
+    """Return the thresholds of the uniform distribution over `count` entries."""
     return inverse_cdf(np.full(count, 1 / count), np.array([0, count]))
 
 
 def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
-    """The probabilities of opponents that are drawn in proportion to weights.
+    """Return the probabilities of opponents that are drawn in proportion to weights.
 
     Args:
-        weights: A positive number for each opponent; equal ones if None.
+        weights: A positive number for each opponent; None for equal weights.
         count: Number of opponents.
 
     Returns:
@@ -585,7 +589,7 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
 
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:
-    """The policy that an opponent plays in the seat of a player."""
+    """Return the policy that an opponent plays in the seat of a player."""
     offered = [opponent] if isinstance(opponent, TabularPolicy) else list(opponent)
     for policy in offered:
         if not isinstance(policy, TabularPolicy):
@@ -599,9 +603,9 @@ def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy
 
 @remembered
 def _action_thresholds(policy: TabularPolicy, game: TabularGame) -> Ints:
-    """Thresholds of a policy's legal actions, all states one after the other.
+    """Return the thresholds of a policy's legal actions, state after state.
 
-    Computed once for a policy, which may be in many environments' pools.
+    They are computed once for each policy, since it may be in many pools.
     """
     mask = game.mask[policy.player] & ~game.terminal[:, None]
     count = mask.sum(axis=1)

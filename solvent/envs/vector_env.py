@@ -17,7 +17,7 @@ from solvent.envs.batches import OnePlayerBatch, SeatBatch
 from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
-    Drawn,
+    EnvironmentBase,
     Seat,
     Source,
     check_actions,
@@ -38,7 +38,7 @@ _BOOL = np.dtype(bool)
 VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
 
-class VectorEnv(Drawn, vector.VectorEnv[Batch, Batch, Batch]):
+class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
     """Environments of one game, stepped together at compiled speed.
 
     Equal, bit for bit and in every ``info``, to ``SyncVectorEnv`` around as many single

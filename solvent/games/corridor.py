@@ -1,26 +1,26 @@
-"""A row of rooms with one door that leads on: a family of problems with a dial for each difficulty.
+"""A row of rooms with one right door each: a family of problems with a dial for each difficulty.
 
-Each room has the same number of doors. One of them, drawn for each room when the corridor is laid
-out, leads to the next room; the others lead one room back. Leaving the last room reaches the goal.
-After every move but that one the episode stops with probability 1 / (4 * rooms), which is the
-clock: every policy has a finite value. Without a bait the right doors are an optimal policy at
-every setting of the other dials, so that a dial changes only how hard it is to learn them; with a
-bait they are as long as it is below their own value:
+Each room has the same number of doors. One of them, the right door, is drawn when the corridor is
+laid out and leads to the next room; the others lead one room back. The right door of the last room
+leads to the goal. After every other move a clock stops the episode with probability
+1 / (4 * rooms), so that every policy has a finite value. Without a bait, taking the right doors is
+optimal at every setting of the other dials, so that these change only how hard it is to learn. With
+a bait, it is optimal as long as the bait is below the value of the right doors.
 
 ============  ====================================================================================
 ``rooms``     horizon: the number of right doors in a row
-``reward_every``  sparse reward: a share of the reward of 1 is paid for every so many rooms of
-              progress (and is paid back on the way back); 1 pays in each room, ``rooms`` only at
-              the goal
-``gap``       action gap: a wrong door leads back with this probability, and on otherwise
-``slip``      noise: with this probability a door drawn at random opens in place of the chosen one
+``reward_every``  sparse reward: the reward of 1 is given in shares, one for this many rooms of
+              progress, which is taken back on the way back; 1 gives a share in each room, ``rooms``
+              only at the goal
+``gap``       action gap: a wrong door leads back with this probability, and forward otherwise
+``slip``      noise: with this probability a random door opens instead of the chosen one
 ``doors``     number of actions
-``bait``      a local optimum: a wrong door in the first room pays bait / (4 * rooms), which adds up
-              to at most about `bait` for a player who never leaves
+``bait``      a local optimum: a wrong door in the first room gives bait / (4 * rooms), which adds
+              up to at most about `bait` for a player who never leaves
 ============  ====================================================================================
 
-Each door leads on in as many rooms as any other, but for one, so that no constant policy is
-optimal. The row is a relative of the combination lock (M. J. Kearns and S. P. Singh, "Near-optimal
+Each door is the right one in equally many rooms, up to one room, so no constant policy is
+optimal. The row is related to the combination lock (M. J. Kearns and S. P. Singh, "Near-optimal
 reinforcement learning in polynomial time", Machine Learning 49, 2002, pages 209-232) and, with a
 bait, of RiverSwim (A. L. Strehl and M. L. Littman, "An analysis of model-based interval estimation
 for Markov decision processes", Journal of Computer and System Sciences 74, 2008, pages 1309-1331).
@@ -63,24 +63,24 @@ SLOWNESS = 4
 
 
 class Place(NamedTuple):
-    """The rooms are 0, 1 and so on; the number after the last is the goal."""
+    """A room, numbered from 0; the number after the last room is the goal."""
 
     room: int
 
 
 @dataclass(frozen=True)
 class Corridor(Rules):
-    """A row of rooms, of whose doors one leads on.
+    """A row of rooms, in each of which one door leads to the next room.
 
     Args:
         rooms: Number of rooms, within 2..1000.
         doors: Number of doors of a room, within 2..100.
-        reward_every: Number of rooms for whose passage a share of the reward is paid, within
-            1..1000; only at the goal if left out.
+        reward_every: Number of rooms of progress for each share of the reward, within 1..1000.
+            None gives the whole reward at the goal.
         gap: Probability that a wrong door leads back, above 0 and up to 1.
-        slip: Probability of a random door in place of the chosen one, at least 0 and below 1.
-        bait: Reward of staying in the first room as long as the clock allows, within 0..1.
-        layout: Seed of the draw of right doors, a whole number from 0.
+        slip: Probability that a random door opens instead, at least 0 and below 1.
+        bait: Expected reward of staying in the first room until the clock stops, within 0..1.
+        layout: Seed that draws the right doors, a whole number from 0.
     """
 
     rooms: int = 8
@@ -132,7 +132,7 @@ class Corridor(Rules):
 
     @cached_property
     def right_doors(self) -> tuple[int, ...]:
-        """The door that leads on, of each room."""
+        """The right door of each room."""
         dice = random.Random(self.layout)
         numbers = list(range(self.doors))
         dice.shuffle(numbers)
@@ -142,7 +142,7 @@ class Corridor(Rules):
 
     @cached_property
     def _numbers(self) -> tuple[Fraction, Fraction, Fraction, Fraction]:
-        """Chances of going on by a right and by a wrong door, that of stopping, and the bait."""
+        """The probabilities of progress by a right and a wrong door and of stopping; the bait."""
         gap, slip, bait = (
             check_rational(value, name, 0, 1)
             for name, value in (("gap", self.gap), ("slip", self.slip), ("bait", self.bait))
@@ -151,20 +151,20 @@ class Corridor(Rules):
         stop = Fraction(1, SLOWNESS * self.rooms)
         return (1 - slip) + at_random, (1 - slip) * (1 - gap) + at_random, stop, bait * stop
 
-    def paid(self, room: int) -> Fraction:
-        """Return the share of the reward that is paid by the time a room is reached."""
+    def reward_until(self, room: int) -> Fraction:
+        """Return the part of the reward that has been received when a room is reached."""
         every = self.rooms if self.reward_every is None else self.reward_every
         return Fraction(room if room == self.rooms else room // every * every, self.rooms)
 
     def transition(self, state: Place, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """Go on or back by a door; unless the goal is reached, the clock may stop the episode."""
+        """Move one room forward or back; except at the goal, the clock may stop the episode."""
         right, wrong, stop, bait = self._numbers
         is_right = joint_action[0] == self.right_doors[state.room]
         on = right if is_right else wrong
         extra = bait if state.room == 0 and not is_right else Fraction(0)
         outcomes = []
         for chance, room in ((on, state.room + 1), (1 - on, max(state.room - 1, 0))):
-            reward = self.paid(room) - self.paid(state.room) + extra
+            reward = self.reward_until(room) - self.reward_until(state.room) + extra
             stops = Fraction(0) if room == self.rooms else stop
             outcomes += [
                 Outcome(chance * (1 - stops), Place(room), reward),
@@ -177,10 +177,7 @@ class Corridor(Rules):
         return state.room in (STOPPED, self.rooms)
 
     def observe(self, state: Place, player: int) -> NDArray[np.float32]:
-        """Return an indicator for each room; none is set where the clock has stopped the episode.
-
-        At the goal all are set.
-        """
+        """Return an indicator for each room; at the goal all are set, after the clock none."""
         indicators = np.arange(self.rooms) == state.room
         return np.asarray(indicators | (state.room == self.rooms), np.float32)
 

@@ -36,7 +36,7 @@ from solvent.model.arrays import Bools, Ints
 from solvent.model.game import Alternating, GameInfo, JointAction, Outcome
 from solvent.model.table_cache import LazyStates
 from solvent.model.tabular import TabularGame
-from solvent.model.walk import Pieces, check_distribution
+from solvent.model.walk import CollectedArrays, check_distribution
 
 BLOCK = 2**14
 """Number of states that are expanded at a time."""
@@ -141,7 +141,7 @@ class VectorizedGame:
             raise ValueError(
                 f"{self.info.name}: sizes is {self.sizes}; allowed are up to {LARGEST} combinations"
             )
-        start, pieces = self.initial(), Pieces()
+        start, pieces = self.initial(), CollectedArrays()
         chances = [outcome.probability for outcome in start]
         check_distribution(self.info.name, chances, "the initial distribution")
         first = [int(np.ravel_multi_index(tuple(outcome.state), self.sizes)) for outcome in start]
@@ -168,7 +168,9 @@ class VectorizedGame:
             turn=np.asarray(self.turn(states)) if isinstance(self, Alternating) else None,
         )
 
-    def _add_block(self, block: Ints, number: NDArray[Any], count: int, pieces: Pieces) -> Ints:
+    def _add_block(
+        self, block: Ints, number: NDArray[Any], count: int, pieces: CollectedArrays
+    ) -> Ints:
         """Add the arrays of a block of states to `pieces`.
 
         Args:

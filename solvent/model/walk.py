@@ -43,8 +43,8 @@ class TooManyStatesError(ValueError):
     """A game has more reachable states than the caller allowed."""
 
 
-class Pieces:
-    """Arrays that are collected block by block."""
+class CollectedArrays:
+    """Arrays that are collected piece by piece, and joined at the end."""
 
     def __init__(self) -> None:
         self._pieces: defaultdict[str, list[NDArray[Any]]] = defaultdict(list)
@@ -230,7 +230,7 @@ class _Walk:
     """
 
     def __init__(self, game: Game, start: Sequence[Outcome]) -> None:
-        self.game, self.choices, self.pieces = game, _Choices(game), Pieces()
+        self.game, self.choices, self.pieces = game, _Choices(game), CollectedArrays()
         self.index: defaultdict[State, int] = defaultdict()
         # A new state's number is how many states there were before it.
         self.index.default_factory = self.index.__len__

@@ -9,9 +9,9 @@ be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without b
 environment without an entry has the settings of ``hyperparameters/default.yml`` in this package,
 which has an entry for each algorithm.
 
-``exploring_starts`` is a setting of :func:`~solvent.training.train.train` itself, given for
-environments that are not learned without it. The file has a key of that name that maps environments
-to shares; rl-baselines3-zoo looks up environments only and does not see it.
+``exploring_starts`` is a setting of :func:`~solvent.training.train.train` itself, for environments
+that are hardly learned without it. The file has a key of that name that maps environments to
+shares. rl-baselines3-zoo ignores it, since it looks up environments only.
 """
 
 from __future__ import annotations
@@ -45,10 +45,10 @@ class Learner:
     Attributes:
         model: Class of the algorithm.
         hyperparameters: Name of its file of tuned hyperparameters, without the ending.
-        masked: Whether it is told the legal actions.
-        seats_apart: Whether it keeps both seats of a two-player game apart. They then have roles
-            even if the players' actions are the same (:mod:`solvent.training.environments`),
-            and it learns both seats in every episode.
+        masked: Whether the algorithm uses action masks.
+        seats_apart: Whether the algorithm distinguishes the seats of a two-player game. The seats
+            then have roles even if the players' actions are the same
+            (:mod:`solvent.training.environments`), and both are learned in every episode.
     """
 
     model: type[BaseAlgorithm]
@@ -72,7 +72,7 @@ SELF_PLAY_ALGORITHMS: Mapping[str, Learner] = {
     **ALGORITHMS,
     "mirror_descent": Learner(MirrorDescent, "mirror_descent", masked=True, seats_apart=True),
 }
-"""All algorithms; those that are not in ``ALGORITHMS`` need both seats of a two-player game."""
+"""All algorithms; those not in ``ALGORITHMS`` learn both seats of a two-player game at once."""
 
 
 def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Learner:
@@ -99,9 +99,9 @@ class EntropyCallback(Watcher):
     """Lets the entropy bonus fall linearly to 0, for learners that have one, in two-player games.
 
     The best action there depends on replies and later moves that are poor at first. A large bonus
-    (`ent_coef`, of PPO, A2C and MaskablePPO) keeps all actions alive meanwhile; with a small one
-    the policy commits itself before the values are right. At the end the bonus is 0, so that it
-    rewards no randomness in the final policy.
+    (`ent_coef`, of PPO, A2C and MaskablePPO) keeps all actions in use meanwhile; with a small one
+    the policy commits too early. At the end the bonus is 0, so that the final policy is not
+    rewarded for randomness.
     """
 
     def _init_callback(self) -> None:

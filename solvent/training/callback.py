@@ -8,15 +8,15 @@ only noise in such a curve is that of learning itself.
 beat its present policy, forgets the policies that it beat before, and returns to them. So a
 snapshot of it regularly joins a *pool* of opponents, from which each episode draws one (fictitious
 self-play: Heinrich, Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table
-of action probabilities for each seat, made again from the parameters of the learner that are kept
-of it; otherwise as a network, which is kept itself.
+of action probabilities for each seat; after an interruption the table is computed again from the
+learner's saved parameters. In a game without a table it plays as a network, which is itself saved.
 
-**The average policy** is the one that self-play is known to improve. In a game in which both act at
-once the best policies are mixed, and learners that respond to each other circle around them: the
-average of their policies approaches the mixed strategy, their last policies do not. That is the
-theorem of fictitious play (Robinson 1951) and of no-regret learning, for one matrix game; in a game
-of many states the average is taken in each state. Early policies are poor, so the k-th counts k^2
-times (quadratic averaging, as in discounted regret minimization: Brown and Sandholm 2019).
+**The average policy.** If both players act at once, optimal policies usually mix actions. Learners
+that respond to each other circle around them. In a single matrix game, the average of their
+policies approaches the mixed strategy, while their last policies need not: this is the theorem of
+fictitious play (Robinson 1951) and of no-regret learning. Here the average is taken in each state
+of a larger game. Early policies are poor, so the k-th policy has the weight k^2 (quadratic
+averaging, as in discounted regret minimization: Brown and Sandholm 2019).
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class SelfPlayEnv(NativeVecEnv):
 
     Args:
         env: The environment. Unless `size` is 0 it has ``set_opponents``.
-        play: Function from a learner and a name to the learner's present policy, in the
+        policy_of: Function from a learner and a name to the learner's present policy, in the
             environment's form for opponents.
         averages: The average policies of both seats, which each remembered policy joins; none in a
             game without a table.
@@ -89,7 +89,7 @@ class SelfPlayEnv(NativeVecEnv):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        play: Callable[[BaseAlgorithm, str], Any],
+        policy_of: Callable[[BaseAlgorithm, str], Any],
         *,
         averages: Sequence[AveragePolicy] = (),
         size: int = 0,
@@ -99,7 +99,7 @@ class SelfPlayEnv(NativeVecEnv):
         self.averages = averages
         self.snapshots: list[Snapshot] = []
         self.remembered = -1
-        self._play, self._size, self._latest = play, size, latest
+        self._policy_of, self._size, self._latest = policy_of, size, latest
         self._learner: BaseAlgorithm | None = None
 
     @property
@@ -121,7 +121,7 @@ class SelfPlayEnv(NativeVecEnv):
             for average, policy in zip(self.averages, snapshot.opponent, strict=True):
                 average.add(without_roles(policy, average.game))
         if self._size:
-            self._meet([*self.snapshots, snapshot][-self._size :])
+            self._set_pool([*self.snapshots, snapshot][-self._size :])
 
     def get_state(self) -> Arrays:
         """Return the environment's complete state, including snapshots and averages."""
@@ -151,15 +151,16 @@ class SelfPlayEnv(NativeVecEnv):
             average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
             tables = bool(self.averages)
-            self._meet(self._restored(state) if tables else _networks(self.snapshots[-1], state))
+            last = self.snapshots[-1]
+            self._set_pool(self._restored(state) if tables else _networks(last, state))
         super().set_state(state)
 
-    def _meet(self, snapshots: list[Snapshot]) -> None:
+    def _set_pool(self, snapshots: list[Snapshot]) -> None:
         self.snapshots = snapshots
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
 
     def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
-        opponent = self._play(learner, f"self at {timesteps}")
+        opponent = self._policy_of(learner, f"self at {timesteps}")
         weights = learner.policy.state_dict()
         copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
         if isinstance(opponent, NetworkPlayer):
@@ -336,7 +337,7 @@ class ReturnSoFar:
 
     @property
     def summary(self) -> str:
-        """The mean return."""
+        """The mean return in words."""
         return f"mean {self.mean:z.3f}"
 
 

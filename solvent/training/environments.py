@@ -14,15 +14,14 @@ weights:
   in which both have a choice. It needs only the list of states. A policy that is hard to exploit
   must be right where its own episodes never go, since a best response leads it there.
 - :func:`importance`, for one player and only if asked for by name: how much the choice in a state
-  matters when what follows is optimal. It is computed from the solution, so that a learner that
-  begins there has been told where to look (:mod:`solvent.benchmark.run_folder`).
+  matters if later choices are optimal. It is computed from the solution, so a learner with these
+  starts has been given information from the solution (:mod:`solvent.benchmark.run_folder`).
 
 **Roles.** If both players have the same actions and see the game from their own side, one network
 can play either seat. Attack and defence have *roles*: each has its own actions. Then the network
 chooses from both players' actions, of which only those of one role are legal at a time, and the
 role is added to the player's observation. A learner that keeps the seats apart has roles in every
-game, even if the actions have the same names: the two seats of rock-paper-scissors are then a first
-and a second player, too.
+game, even in rock-paper-scissors, where both players have the same actions.
 
 States and rows keep their numbers, so values, occupancies and distributions over states mean the
 same in all forms.
@@ -260,7 +259,7 @@ def exploring_starts(game: TabularGame, share: float, weights: Floats | Bools) -
 
 
 def importance(game: TabularGame, solution: Solution) -> Floats:
-    """Return the loss of the worst legal action against the best one in each state, [S].
+    """Return the difference between the best and the worst legal action in each state, [S].
 
     Args:
         game: A game in which only one player has a choice.

@@ -1,14 +1,14 @@
-"""Networks as policies that need no torch: tables, which have exact scores, or plain arrays.
+"""Conversion of networks into policies that need no torch: tables, or networks as plain arrays.
 
 A policy network is a function of the observation, and a finite game has finitely many observations.
 Evaluating the network on all of them gives a table of action probabilities, and from then on every
 number about the network is exact. In a two-player game this is done for each player, with the
 player's own observations, in the states where it moves.
 
-Illegal actions are handled as in training. An algorithm that is told the legal actions
-(MaskablePPO, :class:`~solvent.training.learners.MaskedDQN`) chooses among them. Any other may
-choose an illegal action, which the environment replaces by the lowest legal one. Its table is
-projected in the same way, and the probability that was moved is reported.
+Illegal actions are handled as in training. An algorithm that uses action masks (MaskablePPO,
+:class:`~solvent.training.learners.MaskedDQN`) chooses among the legal actions. Any other may choose
+an illegal action, which the environment replaces by the lowest legal one. Its table is projected in
+the same way, and the probability of illegal actions is reported.
 
 A network passes the gate (:mod:`solvent.baselines.gate`) like any function, and its outputs are
 compared with the model's own ``predict`` in every state.

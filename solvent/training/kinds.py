@@ -408,8 +408,8 @@ class SelfPlay(WithTable):
                 begun, n_envs, [(first, second)], seat="random", observation=self.observation,
                 autoreset_mode=AutoresetMode.SAME_STEP,
             )  # fmt: skip
-        play = partial(policies_of_seats, begun, self.observation)
-        return SelfPlayEnv(env, play, averages=self._averages, size=size, latest=LATEST)
+        policy_of = partial(policies_of_seats, begun, self.observation)
+        return SelfPlayEnv(env, policy_of, averages=self._averages, size=size, latest=LATEST)
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return SelfPlayEvalCallback(

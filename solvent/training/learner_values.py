@@ -6,27 +6,27 @@ all states, so that rollouts and replay buffers become arrays of states and acti
 An illegal action counts as the lowest legal one, which the environment takes instead, so that every
 action has a value in every state. A learner that is told the legal actions has only these.
 
-Values are in two units. What a policy is scored by is the objective of the game. What a critic or a
-network of action values estimates has the learner's own discount, `gamma`, as well.
+Values are of two kinds. Policies are scored by the objective of the game. A critic or a network of
+action values estimates values that also have the learner's own discount, `gamma`.
 
-:class:`ExactAdvantages` and :class:`ExactTargets` give a learner exact values in place of its
-estimates, to find what estimates cost. They are for analysis only. Their names say what the learner
-was told, and so does the record of :func:`solvent.training.train`.
+:class:`ExactAdvantages` and :class:`ExactTargets` give a learner exact values instead of its
+estimates, to measure the cost of estimation. They are for analysis only. The record of
+:func:`solvent.training.train` says that the learner was given exact values.
 
-**The true policy gradient** stands beside those that an algorithm uses. For a network with
-parameters theta, d(s) the expected visits of an episode and A the advantages of its present policy
-pi, the gradient of the value at the start is
+**The true policy gradient** is compared with the gradients that an algorithm uses. For a network
+with parameters theta, with d(s) the expected visits in an episode and A the advantages of its
+present policy pi, the gradient of the value at the start is
 
     grad V(mu)  =  sum over s of d(s)  sum over a of  pi(a|s) A(s, a)  grad log pi(a|s)
 
 (Sutton et al. 2000, *Policy gradient methods for reinforcement learning with function
-approximation*, theorem 1). Here d, pi and A are exact, and the chain rule through the network is
-that of torch. All estimates of it have the same form with other weights w(s, a) in place of
-d(s) pi(a|s) A(s, a), such as the sums of a rollout's estimated advantages.
+approximation*, theorem 1). Here d, pi and A are exact, and torch differentiates the network. All
+estimates have the same form with other weights w(s, a) instead of d(s) pi(a|s) A(s, a), such as the
+sums of a rollout's estimated advantages.
 
-**The gradient that was used** is found by running the update twice, first on a copy of the learner
-with the same random numbers. The copy gets the gradients bit for bit that the learner gets
-afterwards. A second copy gets one thing exact in place of its estimate, so that the errors compare.
+**The gradient that is used** is found by running the update first on a copy of the learner, with
+the same random numbers. The copy's gradients equal the learner's later ones bit for bit. In further
+copies one estimate is replaced by its exact value, so that their errors can be compared.
 """
 
 from __future__ import annotations
@@ -205,7 +205,7 @@ class LearnerValues:
         The next value is that of the state in which the learner acts again.
 
         Args:
-            values: [S] values to the learner; only those of states in which it acts are looked at.
+            values: [S] values to the learner; only those of states in which it acts are used.
         """
         game = self._estimated
         ahead = np.zeros(game.n_states)
@@ -262,7 +262,7 @@ def _keys(seen: NDArray[Any]) -> list[bytes]:
 
 
 class Informed(Watcher):
-    """A callback that knows the exact values of its learner.
+    """A callback with the exact values of its learner.
 
     Args:
         game: The table that the training environments sample.
@@ -287,9 +287,9 @@ class Informed(Watcher):
 class ExactAdvantages(Informed):
     """Gives a method of policy gradients the exact advantages of its present policy.
 
-    They take the place of the rollout's estimates, and the exact values that of its returns. States
-    and actions are sampled as before. A learner under this callback is told what it cannot know:
-    call it "+exact advantages".
+    They replace the rollout's estimates, and exact values replace its returns. States and actions
+    are sampled as before. The learner receives information that it could not have: call it
+    "+exact advantages" in results.
 
     Args:
         game: The table that the training environments sample.
@@ -313,12 +313,12 @@ class ExactAdvantages(Informed):
 
 
 class ExactTargets(Informed):
-    """Gives a learner of action values the expected targets in place of sampled ones.
+    """Gives a learner of action values expected targets instead of sampled ones.
 
-    The target of a transition is the expected reward and the expected largest action value, by the
-    target network, of what may follow. The states and actions of the replay buffer stay. All
-    quantiles of QR-DQN get the same target, its mean. A learner under this callback is told what it
-    cannot know: call it "+exact targets".
+    The target of a transition is the expected reward plus the expected largest action value of the
+    next state by the target network. The states and actions of the replay buffer stay. All
+    quantiles of QR-DQN get the same target, its mean. The learner receives information that it
+    could not have: call it "+exact targets" in results.
 
     Args:
         game: The table that the training environments sample.
@@ -369,9 +369,9 @@ NO_CLIP = 1e9
 
 
 class GradientReading(NamedTuple):
-    """The true policy gradient beside what an update used; NaN for what an algorithm lacks.
+    """The true policy gradient compared with an update's; NaN where an algorithm has no such part.
 
-    A cosine is that of the angle to the true gradient. An update's gradient is the mean of those
+    Cosines are of the angle to the true gradient. An update's gradient is the mean of the gradients
     that its optimizer was given, over all minibatches and epochs.
 
     Attributes:
@@ -380,8 +380,8 @@ class GradientReading(NamedTuple):
         first_cosine: Cosine of the gradient of the first minibatch.
         part_cosine: Mean cosine of the estimates from up to eight parts of the rollout, each with
             environments of its own, before the network moves.
-        noise: Variance of the rollout's estimate, found from these parts, in units of its squared
-            length. Above 1 it is more noise than gradient.
+        noise: Variance of the rollout's estimate, computed from these parts, in units of its
+            squared length. Above 1 the estimate is more noise than gradient.
         exact_advantages: Cosine if the update has exact advantages of the sampled actions.
         exact_states: Cosine if each state has its exact share of the visits, not that of the
             rollout.

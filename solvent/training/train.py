@@ -1,14 +1,14 @@
-"""Training a network on a game whose optimum is known, with checkpoints to go on from.
+"""Training a network on a game whose optimum is known, with checkpoints.
 
 A training writes everything into one folder:
 
 ==========================  ================================================================
-``run.json``                what was asked for, with which versions, and the exact result
+``run.json``                arguments, versions and the exact result
 ``curve.csv``               the learning curve (:mod:`solvent.training.callback`)
 ``model.zip``               the network as Stable-Baselines3 saves it
 ``tensorboard/``            the curve and the learner's own figures
-``checkpoint.npz``          where to go on from, while the training is not finished
-``policy.npz``              the network's policy as it is sampled, as a table
+``checkpoint.npz``          the state of an unfinished training
+``policy.npz``              the network's sampled policy, as a table
 ``policy_mode.npz``         its greedy policy, which takes the most probable actions, as a table
 ==========================  ================================================================
 
@@ -18,23 +18,22 @@ In self-play one network learns both seats, and each has its files: ``policy_0.n
 ``network.npz`` and ``network_mode.npz`` instead of policies: the sampled and the greedy network,
 without torch or pickles.
 
-A training may be killed at any moment. Called again with the same arguments, it goes on from the
-last checkpoint and ends with the same policy as if it had not been interrupted. A finished training
-is read back, and its policies are scored again.
+A training may be killed at any moment. Called again with the same arguments, it continues from the
+last checkpoint. A finished training is read back, and its policies are scored again.
 
-**Checkpoints** hold the complete state of a training, in one file that is never half written. A
-killed training goes on from its last checkpoint as if nothing had happened, and ends with the same
-network to the last bit. For that a checkpoint holds
+**Checkpoints** hold the complete state of a training, in one file that is written atomically. So a
+killed training ends with the same network as an uninterrupted one, to the last bit. A checkpoint
+has
 
 - the networks' parameters and the optimizer's moments,
-- how far learning has come (the schedules of learning rate and exploration follow from that),
+- the progress of learning (which determines the learning rate and the exploration),
 - the state of every random generator: torch, NumPy, Python, the action space,
 - the states and random streams of the environments and the agent's last observations,
 - the replay buffer, for algorithms that have one,
 - the learning curve so far.
 
 All of these are numbers, so a checkpoint is plain arrays with a JSON header and a checksum, like
-every other file of the project: nothing is unpickled when training goes on.
+every other file of the project. Nothing is unpickled when training continues.
 
 Most of a replay buffer is one-hot observations in float32. Arrays of zeros and ones are stored with
 one bit per entry, which takes 1/32 of the memory and a fraction of the time.
@@ -420,16 +419,16 @@ def train(
     a two-player game with a single opponent, scores are against that opponent, and the optimum is
     the best response to it. With several, scores are against the worst possible opponent.
 
-    **In self-play** one network learns both seats. It can, since each player sees the game from its
-    own side; if the players have different actions, the network is told its role
-    (:mod:`solvent.training.environments`). If one player acts after the other, the learner
-    takes a seat drawn at each episode, and snapshots of it take the other seat
-    (:mod:`solvent.training.callback`). If both act at once, it takes both seats of every episode;
-    there :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
+    **In self-play** one network learns both seats, since each player sees the game from its own
+    side. If the players have different actions, the network's observation includes its role
+    (:mod:`solvent.training.environments`). In turn-based games, the learner takes a random seat in
+    each episode, and a snapshot of it takes the other seat (:mod:`solvent.training.callback`). If
+    both act at once, the learner takes both seats of every episode, and
+    :mod:`solvent.training.mirror_descent` learns from both seats' actions together.
 
     **Without a table**, in a game that is too large for one, the network learns alone, against an
-    opponent, or against snapshots of itself. The curve is then a mean of returns, with exploration:
-    an exact score means evaluating the network everywhere, which is done once, afterwards.
+    opponent, or against snapshots of itself. The curve is then a mean of returns, with exploration,
+    since an exact score would evaluate the network in every state at each point.
 
     Args:
         game: A name or the id of an environment, as for :func:`solvent.make_game`: ``"ff-combat"``,

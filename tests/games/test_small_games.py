@@ -442,7 +442,7 @@ def test_dials_set_the_chances_of_doors_and_what_is_paid() -> None:
     assert moves(game, 2, (right + 1) % 4)[0] == Fraction("0.6") + Fraction("0.2") * Fraction(
         13, 16
     )
-    assert [Corridor(rooms=7, reward_every=3).paid(room) * 7 for room in range(8)] == [
+    assert [Corridor(rooms=7, reward_every=3).reward_until(room) * 7 for room in range(8)] == [
         *(0, 0, 0, 3, 3, 3, 6, 7)
     ]
     bait = Corridor(rooms=6, bait=0.3)

@@ -1,17 +1,17 @@
 """Rules of thumb for a drive in football: a play for each down, distance and half of the field.
 
-Patek and Bertsekas 1996 rate 1,296 policies that an expert's rules of thumb leave open. On first
-down they pass. On second down they run if the distance to the line to gain is short, and else pass.
-On third and on fourth down the play depends on whether the distance is short, and on whether the
+Patek and Bertsekas 1996 evaluate the 1,296 policies that an expert's rules of thumb allow. On first
+down they pass. On second down they run if the distance to the line to gain is short, and otherwise
+pass. On third and fourth down the play depends on whether the distance is short, and on whether the
 other team's goal is near, at most 40 yards away:
 
 * On third down, run or pass in each of the four cases (2^4).
 * On fourth down, run, pass or kick in each of the four cases (3^4). The kick is a field goal near
   the goal and a punt far from it.
 
-They print -1.26 for the best of them. A distance is said to be short if it is less than 3 yards.
-With 1 and 2 yards for short the value of the best is -1.311276 here, with 1 to 3 yards -1.262774.
-So the printed number is that of at most 3, which is the default.
+They print -1.26 for the best of these policies, and call a distance short if it is less than 3
+yards. If 1 and 2 yards are short, the best policy has the value -1.311276 here, and -1.262774 if 3
+yards are short as well. So the printed number belongs to at most 3 yards, the default here.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from solvent.games.football_drive.rules import KICK, PASS, PUNT, RUN
 from solvent.model import TabularGame, TabularPolicy
 
 SHORT = 3
-"""The longest distance to the line to gain, in yards, that Patek and Bertsekas call short."""
+"""The longest short distance to the line to gain, in yards, by the published value."""
 
 NEAR = 40
 """The longest distance to the other team's goal line, in yards, that is called near."""
 
 
 class RuleOfThumb(NamedTuple):
-    """A play for each case, by its number.
+    """A play for each of eleven cases.
 
     Attributes:
-        plays: [11] the plays on first down; on second down with a short and with a longer distance
-            to the line to gain; then on third and on fourth down, for each of them near the other
-            team's goal with a short and a longer distance, and far from it with either.
+        plays: [11] the play on first down; on second down with a short and with a longer distance
+            to the line to gain; and on third and then on fourth down, near the other team's goal
+            with a short and a longer distance, and far from it with a short and a longer one.
         short: The longest distance that is short, in yards.
     """
 
@@ -70,7 +70,7 @@ def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str = "rule") -> Tab
     states: list[Any] = list(game.states)
     to_goal, to_go, down = np.array([state[:3] for state in states], np.int64).T
     short, near = to_go <= rule.short, to_goal <= NEAR
-    # The number of the case among the fields; a drive that has ended has none, and any will do.
+    # The number of the case. Where the drive has ended, any number will do.
     case = 2 * ~near + ~short
     field = np.select([down <= 1, down == 2, down == 3], [0 * down, 1 + ~short, 3 + case], 7 + case)
     return TabularPolicy.deterministic(game, np.array(rule.plays)[field], name=name)

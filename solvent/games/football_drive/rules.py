@@ -1,8 +1,8 @@
 """A drive in American football, the decision process of Patek and Bertsekas.
 
 One team has the ball and calls each play: run, pass, punt or field goal. The drive ends when the
-ball goes to the other team or somebody scores, and then counts what was scored less what the other
-team can expect of the ball it now has. The model is that of S. D. Patek and D. P. Bertsekas, "Play
+other team gets the ball or somebody scores. The payoff is the points scored minus the points that
+the other team can expect with the ball. The model is that of S. D. Patek and D. P. Bertsekas, "Play
 selection in American football: a case study in neuro-dynamic programming", 1996, who computed its
 optimum as a yardstick for learning.
 
@@ -34,10 +34,11 @@ fumbled beyond the goal line is a touchback; were it a touchdown, the value woul
 safety the other team's ball counts as well; were it left out, the optimal play on first down would
 be a pass from 95 yards on, and the source says run.
 
-**What stays open.** Where the ball is after a touchdown of the other team is not said. Here that
-team has it at its 20, as after all scores, which costs another 1.36 points; another reading is a
-yard from its goal line, which costs .068. So it is a parameter. No optimal play depends on it. Of
-the values 287 differ by more than 1e-6, all from 98 yards to the goal on, and by 1.2e-3 at most.
+**What stays open.** The source does not say where the ball is after a touchdown of the other team.
+Here that team has it at its 20, as after all scores, which costs another 1.36 points. If it were a
+yard from its goal line, that would cost .068. So the place is a parameter. No optimal play depends
+on it. Between the two, 287 values differ by more than 1e-6, all from 98 yards to the goal on, and
+by 1.2e-3 at most.
 
 **Probabilities.** They are rationals: the *distribution function* of each Poisson variable is
 rounded to a multiple of 2^-48. Probabilities are then positive and sum to 1, and those of any "at
@@ -77,7 +78,7 @@ YARD = TOUCHDOWN / 100
 """The value of each yard from its own goal line to the team that gets the ball."""
 
 RANGE = 60
-"""The distance from which on no field goal is good."""
+"""The shortest distance, in yards, from which no field goal is good."""
 
 UNIT = 2**48
 """Probabilities of Poisson variables are multiples of 1 / UNIT."""
@@ -86,7 +87,7 @@ WHOLE = 20 * UNIT
 """Probabilities of plays are multiples of 1 / WHOLE; below 2^53, so that a float holds them."""
 
 ENDINGS = ("", "field goal", "lost", "other's touchdown", "safety", "touchdown")
-"""The ends of a drive, in the order in which outcomes are listed; "" while it goes on."""
+"""The ends of a drive, in the order in which outcomes are listed; "" before the end."""
 
 
 class Drive(NamedTuple):
@@ -171,11 +172,11 @@ class FootballDrive(Words):
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The starts of the parameter."""
+        """Return the states in which a drive may begin."""
         return tuple(Outcome(p, state) for state, p in self._starts.items())
 
     def legal_actions(self, state: Drive) -> tuple[tuple[int, ...], ...]:
-        """Every play may be called in every position."""
+        """Return all plays, which are legal in every position."""
         return ((RUN, PASS, PUNT, KICK),)
 
     def transition(self, state: Drive, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -192,7 +193,7 @@ class FootballDrive(Words):
         )
 
     def _outcomes(self, positions: Ints, action: int) -> tuple[Ints, Ints]:
-        """The states after a play in P positions, one for each of K moves of the ball.
+        """Return the states after a play in P positions, one for each of K moves of the ball.
 
         Args:
             positions: [P, 3] yards to the goal, yards to go and the down.
@@ -215,7 +216,7 @@ class FootballDrive(Words):
         return self._moved(to_goal - yards, to_go - yards, down, keeps), weights
 
     def _moved(self, to_goal: Ints, to_go: Ints, down: Ints, keeps: Bools) -> Ints:
-        """The states after the ball has moved, [..., 4].
+        """Return the states after the ball has moved, [..., 4].
 
         Args:
             to_goal: Yards to the goal afterwards.
@@ -254,14 +255,17 @@ class FootballDrive(Words):
         )
 
     def scene(self, state: Drive) -> Scene:
-        """The field, with the ball and the line to gain, and down and distance."""
-        *_, news = self.draw(state).splitlines()
-        ball = None if state.ended not in ("", "lost") else self.field - state.to_goal
-        gain = None if state.ended or ball is None else ball + state.to_go
+        """Return the field, with the ball and the line to gain, and down and distance."""
+        ball, gain, news = self._drawing(state)
         return (Pitch(ball, gain, self.field, news=news),)
 
     def draw(self, state: Drive) -> str:
-        """The field, with the ball and the line to gain, and down and distance."""
+        """Draw the field, with the ball and the line to gain, and down and distance."""
+        ball, gain, news = self._drawing(state)
+        return "\n".join((*pitch(self.field, ball, gain), news))
+
+    def _drawing(self, state: Drive) -> tuple[int | None, int | None, str]:
+        """Return the columns of the ball and of the line to gain, if any, and the news in words."""
         down = ("Over", "First", "Second", "Third", "Fourth")[state.down]
         distance = "goal" if state.to_go == state.to_goal else str(state.to_go)
         news = {
@@ -272,9 +276,9 @@ class FootballDrive(Words):
             "safety": "A safety: 2 points for the other team.",
             "touchdown": "Touchdown!",
         }[state.ended]
-        ball = None if state.ended not in ("", "lost") else self.field - state.to_goal
+        ball = self.field - state.to_goal if state.ended in ("", "lost") else None
         gain = None if state.ended or ball is None else ball + state.to_go
-        return "\n".join((*pitch(self.field, ball, gain), news))
+        return ball, gain, news
 
     def explain(self, action: int, player: int) -> str:
         """Describe an action in a few words."""
@@ -417,8 +421,8 @@ def poisson(mean: int) -> tuple[int, ...]:
 def plays(action: int) -> dict[tuple[bool, int], int]:
     """Return the moves of the ball by a run, pass or punt, in units of 1 / WHOLE.
 
-    The keys say whether the offence keeps the ball and how many yards it moves. Keeping it on
-    fourth down may still mean to lose it.
+    The keys say whether the offence keeps the ball and how many yards it moves. An offence that
+    keeps the ball on fourth down may still lose it on downs.
     """
     branches: list[tuple[bool, int, int]]
     if action == RUN:

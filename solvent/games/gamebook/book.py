@@ -1,21 +1,22 @@
-"""A gamebook: the models of its file, which are also what is played and solved.
+"""The models of a gamebook's file, which are also the rules that are played and solved.
 
-A section is a tree of blocks. Each block has effects, which happen in order when play gets there,
-and exactly one way on. The models hold what the file says, with every expression parsed and every
-name looked up; :attr:`Book.nodes` gives each block its place, by which a state can name it.
+A section is a tree of blocks. Each block has effects, which happen in order when the block is
+entered, and exactly one *way on*, such as a ``goto`` or ``choices``. The models have the content of
+the file, with every expression parsed and every name looked up. :attr:`Book.nodes` gives each block
+a place, by which states refer to it.
 
 The rules of play:
 
-1. An effect computes its value from the fields as they are, throws the dice in it, and clamps the
-   result to the field's bounds.
-2. After every single assignment of a block or a trade each rule of ``whenever`` is looked at, in
-   order: where its condition holds and did not hold before that assignment, play ends there and
-   then in its ending, and nothing else happens.
-3. Of ``branch`` the first case whose condition holds applies. Of ``choices`` those whose condition
-   holds are offered.
-4. Play begins with the fields' initial values (dice thrown independently), then the player picks
-   the disciplines, then play gets to the first section. Rules of ``whenever`` are not looked at
-   before the first effect.
+1. An effect computes a value from the current fields, throws the dice in it, and clamps the result
+   to the field's bounds.
+2. After each single assignment in a block or a trade, the rules of ``whenever`` are checked in
+   order. If a rule's condition holds and did not hold before the assignment, the episode ends
+   immediately in the rule's ending.
+3. In ``branch``, the first case whose condition holds applies. In ``choices``, the choices whose
+   condition holds are offered.
+4. An episode begins with the fields' initial values (dice thrown independently). Then the player
+   picks the disciplines, and then the first section is entered. Rules of ``whenever`` are not
+   checked before the first effect.
 """
 
 from __future__ import annotations
@@ -59,7 +60,7 @@ from solvent.games.gamebook.hero import (
     Name,
     NotNegative,
     Path,
-    Pieces,
+    Quantity,
     Rational,
     ResultsTable,
     SectionKey,
@@ -84,13 +85,13 @@ MOST_ENEMIES = 20
 """Largest number of enemies of a fight."""
 
 
-# The endings are known when the sections are validated, and with them everything again.
+# The endings are not known yet when the frame is validated; its names are checked with the book.
 EndingName = Annotated[Name, one_of("ending", lambda known: getattr(known, "endings", None))]
 Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION)]
 
 
 def _each(value: Any, meaning: Any) -> Any:
-    """Expand a name, or a list of names, to a mapping of these to a meaning."""
+    """Expand a name, or a list of names, to a mapping from each name to `meaning`."""
     match value:
         case str():
             return {value: meaning}
@@ -100,7 +101,7 @@ def _each(value: Any, meaning: Any) -> Any:
 
 
 class Eat(Model):
-    """A meal, or hunger."""
+    """A meal, if the hero has one, or else hunger."""
 
     item: Item
     unless: Condition = 0
@@ -108,14 +109,14 @@ class Eat(Model):
 
 
 class Effect(Model):
-    """An effect on fields, named by one key; ``if`` comes with two more."""
+    """An effect on fields, which has one key, or ``if`` with ``then`` and perhaps ``else``."""
 
     gain: dict[Variable, Amount] | None = None
     lose: dict[Variable, Amount] | None = None
     set: dict[Settable, Amount] | None = None
     clear: dict[Flag, Amount] | None = None
-    take: dict[Item, Pieces] | None = None
-    drop: dict[Item, Pieces] | None = None
+    take: dict[Item, Quantity] | None = None
+    drop: dict[Item, Quantity] | None = None
     empty: Slot | None = None
     eat: Eat | None = None
     condition: Annotated[Condition | None, Field(alias="if")] = None
@@ -134,7 +135,7 @@ class Effect(Model):
         }
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """Check that each entry of a list is one effect."""
+        """Check that the entry is exactly one effect."""
         yield from _should_be_one(self, "effect", EFFECTS)
         alone = self.then is None and self.otherwise is not None
         if alone or (self.then is None) != (self.condition is None):
@@ -173,13 +174,13 @@ class Block(Model):
     @model_validator(mode="before")
     @classmethod
     def _short(cls, value: Any) -> Any:
-        """Expand a number to a ``goto``, and the word ``again`` to itself as a key."""
+        """Expand a number to a ``goto``, and the word ``again`` to the key of that name."""
         if isinstance(value, int) and not isinstance(value, bool):
             return {"goto": value}
         return {"again": True} if value == "again" else value
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """Check that the block has one way on, and the cases of it."""
+        """Check that the block has one way on, with reachable cases and complete chances."""
         yield from _should_be_one(self, "way on", WAYS_ON)
         if any(case.when == 1 for case in (self.branch or ())[:-1]):
             yield ("branch",), "what follows a case without when can never apply; give it a when"
@@ -194,7 +195,7 @@ class Block(Model):
         return next(name for name in WAYS_ON if getattr(self, name) is not None)
 
     def inner(self) -> Iterator[tuple[Path, Block]]:
-        """The blocks inside, each with its path from here."""
+        """Yield the blocks inside, each with its path from this block."""
         way = self.way_on
         match getattr(self, way):
             case list() as options:
@@ -237,7 +238,7 @@ class Chance(Block):
 
 
 class Roll(Model):
-    """A random table, whose rows do not overlap and contain every possible result."""
+    """A random table; its rows do not overlap, and cover every possible result."""
 
     dice: Amount
     results: Annotated[dict[Interval, Block], Field(min_length=1, max_length=MOST_ROWS)]
@@ -280,7 +281,7 @@ class Check(Model):
 
 
 class Enemy(Model):
-    """An opponent, with as much health as stamina or endurance says."""
+    """An opponent; its health is its stamina or endurance."""
 
     name: Label
     skill: Annotated[int, Field(ge=0, le=1000)]
@@ -290,18 +291,18 @@ class Enemy(Model):
 
 
 class Counting(Model):
-    """A part of a fight that counts in certain rounds, optionally only under a condition."""
+    """A part of a fight that applies in certain rounds, optionally only under a condition."""
 
     rounds: Interval = (None, None)
     when: Condition = 1
 
     @property
     def first(self) -> int:
-        """The first round in which this counts, from 1 over the whole fight."""
+        """The first round in which the part applies, counted from 1 over the whole fight."""
         return self.rounds[0] or 1
 
     def counts_in(self, round_: int) -> bool:
-        """Return whether this counts in a round, from 1."""
+        """Return whether the part applies in a round, counted from 1."""
         last = self.rounds[1]
         return self.first <= round_ and (last is None or round_ <= last)
 
@@ -340,7 +341,7 @@ class Added(Model):
 
 
 class Fight(Model):
-    """Combat, enemy after enemy, by the rules that the book describes.
+    """A fight against one enemy after another, by rules that the book describes.
 
     Skill, bonuses and conditions are computed when the fight begins. Rounds are counted over the
     whole fight. The hero's losses carry over from enemy to enemy, and are reset when it ends.
@@ -377,7 +378,7 @@ class Fight(Model):
         if self.rules not in known.combat.by_rules():
             message = f"the book does not describe {self.rules} combat; add it under combat"
             yield ("rules",), message
-        # Rounds that cost nothing would be endless where LUCK is tested.
+        # With tests of LUCK, rounds without a loss could repeat a state.
         for key in {"suffered", "invulnerable"} & self.model_fields_set:
             if self.rules == "fighting-fantasy":
                 yield (key,), f"{key} belongs to results-table combat; remove it"
@@ -511,10 +512,10 @@ class Book(Frame):
         section, index = place
         inner: list[Node] = []
         following = index + 1
-        goes_on = block.repeat is not None or (repeated and block.way_on in CHANCE)
+        repeats = block.repeat is not None or (repeated and block.way_on in CHANCE)
         for step, inside in block.inner():
             node = self._number(
-                inside, (section, following), (*path, *step), found, repeated=goes_on
+                inside, (section, following), (*path, *step), found, repeated=repeats
             )
             following = node.end
             inner.append(node)
@@ -523,7 +524,7 @@ class Book(Frame):
         return found[place]
 
     def in_section(self, number: int) -> Iterator[Node]:
-        """The nodes of a section, in order."""
+        """Return the nodes of a section, in order."""
         return (self.nodes[number, index] for index in range(self.nodes[number, 0].end))
 
     @cached_property
@@ -537,13 +538,13 @@ class Book(Frame):
 
     @cached_property
     def in_order(self) -> tuple[list[int], list[list[int]]]:
-        """The sections reachable from the first, each before all its successors; and the circles.
+        """The sections reachable from the first, each before all its successors; and the cycles.
 
-        A circle is found depth first, for each way on that leads back to an earlier section on its
-        path: the cycle of sections that it closes.
+        There is one cycle for each way on that leads back to a section on the current path of a
+        depth-first search.
         """
         sections: list[int] = []
-        circles: list[list[int]] = []
+        cycles: list[list[int]] = []
         path = {self.start: iter(self.targets[self.start])}
         done: set[int] = set()
         while path:
@@ -554,38 +555,38 @@ class Book(Frame):
                 done.add(number)
                 del path[number]
             elif target in path:
-                circles.append([*list(path)[list(path).index(target) :], target])
+                cycles.append([*list(path)[list(path).index(target) :], target])
             elif target not in done:
                 path[target] = iter(self.targets[target])
-        return sections[::-1], circles
+        return sections[::-1], cycles
 
     def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
-        """The hero's numbers and fields that a fight uses."""
+        """Return the hero's numbers and fields that a fight uses."""
         return self.combat.by_rules()[fight.rules]
 
     def spent_in(self, fight: Fight) -> tuple[str, ...]:
-        """The fields that change in a fight: the hero's health, and LUCK where there is any."""
+        """Return the fields that change in a fight: the hero's health, and LUCK if there is any."""
         rules = self.used_in(fight)
         luck = rules.luck if isinstance(rules, FightingFantasy) else None
         return (rules.health,) if luck is None else (rules.health, luck)
 
 
 Place: TypeAlias = tuple[int, int]
-"""A section's number, and the index of a block in it; blocks precede those inside them."""
+"""A section's number, and the index of a block in it; a block precedes the blocks inside it."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Node:
-    """A block in its place.
+    """A block with its place.
 
     Attributes:
-        place: The place, by which states name the block.
+        place: The place, by which states refer to the block.
         path: The keys that lead to the block in the file.
         block: The block.
-        exit: The way on: the value of the block's one key of :data:`WAYS_ON`.
+        exit: The way on, that is, the value of the block's only key in :data:`WAYS_ON`.
         inner: The nodes of the blocks inside.
         end: The index that follows the last block inside.
-        repeated: Whether only chance stands between the block and an enclosing ``repeat``.
+        repeated: Whether there is only chance between the block and an enclosing ``repeat``.
     """
 
     place: Place

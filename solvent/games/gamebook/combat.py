@@ -1,22 +1,23 @@
-"""Fights: the moments at which the player decides, and what follows each.
+"""Fights: the moments at which the player decides, and the moments that follow each action.
 
-The rounds between two decisions are one distribution. What the hero has lost in
-them is counted from 0 upwards, so that one calculation serves every hero: whoever has so much left
-or less has fallen. Masses are whole numbers over a common power, exact without fractions. The two
-kinds of combat share the order of things: enemy after enemy; an escape is offered before a
-round once it is open; whoever has nothing left has lost, whatever the enemy lost.
+The rounds between two decisions are one distribution. The hero's loss in them is counted from 0, so
+that one calculation serves all heroes: a hero has fallen if the loss is at least the health that
+was left. Probabilities are integers over a common power, which is exact without fractions. Both
+kinds of combat have these rules in common: enemies are fought one after the other; an escape is
+offered before a round, once it is open; and a hero whose health is 0 has lost, even if the enemy
+falls in the same round.
 
-**Fighting Fantasy.** The functions of :mod:`solvent.games.fighting_fantasy.rules` give the odds:
-draws are conditioned out and do not count as rounds, and LUCK is tested after a round is won or
-lost and before its damage. Where there is no LUCK in the book, rounds between decisions are one
-distribution.
+**Fighting Fantasy.** The functions of :mod:`solvent.games.fighting_fantasy.rules` give the
+probabilities. Drawn rounds are conditioned out and do not count as rounds. LUCK is tested after a
+round is won or lost and before its damage. If the book has no LUCK, the rounds between decisions
+are one distribution.
 
-**Results table.** A digit is drawn each round, and the column for the difference of skill says what
-both sides lose. The enemy's loss is multiplied by `dealt`, the hero's by `suffered`; then what is
-added is lost besides, in every round. What is dealt beyond an enemy's endurance is lost; the next
-one is fresh. An escape with a parting blow is a last round in which only the hero loses. In the
-rounds in which the hero is invulnerable the hero loses nothing of all this, and is not killed.
-Rounds that change nothing and are not counted any more are drawn again, so that no state comes
+**Results table.** A digit is drawn each round. Its row and the column of the difference of skill
+give the losses of both sides. The enemy's loss is multiplied by `dealt` and the hero's by
+`suffered`; then the added losses are added, in every round. Damage beyond an enemy's endurance does
+not carry over to the next enemy. An escape with a parting blow is a last round in which only the
+hero loses. In rounds in which the hero is invulnerable, the hero loses nothing and is not killed.
+Rounds that change nothing and need no longer be counted are drawn again, so that no state occurs
 twice.
 """
 
@@ -66,10 +67,10 @@ class Standing(NamedTuple):
     """The state of a fight before a round.
 
     Attributes:
-        rounds: Number of rounds fought, counted only as far as it makes a difference.
+        rounds: Number of rounds fought, counted only as long as it makes a difference.
         enemy: Index of the enemy, from 0; the number of enemies when all have fallen.
-        wounds: Loss of this enemy.
-        loss: Loss of the hero.
+        wounds: Health that this enemy has lost.
+        loss: Health that the hero has lost.
     """
 
     rounds: int
@@ -84,8 +85,8 @@ class FightState(NamedTuple):
     Attributes:
         step: ``"begin"``; a decision: ``"escape"`` or, after a round, ``"won"`` or ``"lost"``; or
             the result: ``"victory"``, ``"defeat"`` or ``"escaped"``.
-        local: The enemy, its remaining health, the rounds fought (as far as that matters), and the
-            constants; empty once the fight is over.
+        local: The enemy, its remaining health, the rounds fought (as long as that matters), and
+            the constants; empty once the fight is over.
         values: The values of the fields.
     """
 
@@ -100,11 +101,11 @@ Moments: TypeAlias = dict[FightState, Fraction]
 class Combat:
     """A fight of a book.
 
-    Its constants are, in Fighting Fantasy, the hero's SKILL with bonuses, and whether there is an
-    escape. With a table of results they are the factors of the losses of the enemy and of the
-    hero; whether there is an escape; the hero's skill in each period between changes, 0 in past
-    ones; and, as far as fields determine them, the additional losses of enemy and hero, and whether
-    the hero is invulnerable, 0 once that has ended.
+    In Fighting Fantasy its constants are the hero's SKILL with bonuses in each period between
+    changes, and whether there is an escape. With a results table they are the factors of the
+    enemy's and of the hero's losses; whether there is an escape; the hero's skill in each period;
+    and, if they depend on fields, the additional losses of the enemy and of the hero, and whether
+    the hero is invulnerable. A constant that is no longer needed is 0.
 
     Args:
         fight: The fight.
@@ -149,7 +150,7 @@ class Combat:
         else:
             parts, always = [*changes[:2], (escape, inf), *skills], 2
             self._first_skill, self._is_allowed = 3, 2
-        # What no field decides is no part of a state.
+        # Numbers that depend on no field are not part of a state.
         parts += [change for change in changes[always:] if names(change[0])]
         self._changes: list[Callable[[Constants], int]] = [
             itemgetter(parts.index(change)) if change in parts else compiled(change[0], {})
@@ -167,11 +168,11 @@ class Combat:
         self._odds = cache(self._fight_on)
 
     def begin(self, values: Values) -> Local:
-        """The local numbers when the fight begins."""
+        """Return the local numbers when the fight begins."""
         return (0, self._healths[0], 0, *(int(part(values)) for part in self._constants))
 
     def actions(self, moment: FightState) -> tuple[int, ...]:
-        """The actions at a moment: fighting on and escaping, or keeping a damage and testing."""
+        """Return the actions at a moment: fight on and escape, or keep the damage and test LUCK."""
         if moment.step in ("won", "lost"):
             return (KEEP, TEST) if moment.values[self._spent[1]] else (KEEP,)
         return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
@@ -188,11 +189,11 @@ class Combat:
         return self._escaped(local, values) if action == ESCAPE else self._round(local, values)
 
     def _health(self, values: Values) -> int:
-        """The hero's health, which is known throughout the fight."""
+        """Return the hero's health, which is part of every moment of the fight."""
         return values[self._spent[0]] or 0
 
     def _left(self, values: Values, *numbers: int) -> Values:
-        """Return values with these numbers in place of health and LUCK, as many as are given."""
+        """Return values with a new health, and with a new LUCK if two numbers are given."""
         found = list(values)
         for place, number in zip(self._spent, numbers, strict=False):
             found[place] = number
@@ -221,14 +222,14 @@ class Combat:
         return result
 
     def _round(self, local: Local, values: Values) -> Moments:
-        """Fight on until the next decision, which is after one decided round if there is LUCK."""
+        """Fight until the next decision; with LUCK, that is after one round that is not a draw."""
         enemy, left, rounds, *numbers = local
         constants = tuple(numbers)
         if len(self._spent) > 1:
             odds = decided(round_probabilities(self._difference(enemy, rounds, constants)))
             return {FightState(step, local, values): p for step, p in odds.items()}
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
-        # A loss with which the hero has fallen, equal for heroes of similar health.
+        # A loss at which the hero has fallen, the same for heroes of similar health.
         enough = min(self._most_health, 1 << (self._health(values) - 1).bit_length())
         found: Moments = {}
         for standing, p in self._odds(start, constants, enough).items():
@@ -236,7 +237,7 @@ class Combat:
         return found
 
     def _decided(self, won: bool, local: Local, values: Values, action: int) -> Moments:
-        """Deal the damage of a round, and fight on until the next decision."""
+        """Deal the damage of a round, and fight until the next decision."""
         assert isinstance(self._rules, FightingFantasy)
         enemy, left, rounds, *constants = local
         health, luck = self._health(values), values[self._spent[1]] or 0

@@ -1,7 +1,7 @@
-"""Effects: the assignments that they come down to, which of them matter, and what they lead to.
+"""Effects as assignments to fields.
 
-:class:`Liveness` leaves out what no later page depends on; :class:`Effects` makes functions of the
-fields' values of the rest.
+:class:`Liveness` finds the assignments on which later pages depend, and :class:`Effects` compiles
+these into functions of the fields' values.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_RESULTS = 200_000
 
 @dataclass(frozen=True, slots=True)
 class Assign:
-    """An assignment of a value to a field, clamped to its bounds; its dice are thrown."""
+    """An assignment to a field; dice in the value are thrown, and the result is clamped."""
 
     field: str
     value: Expression
@@ -99,15 +99,15 @@ def _meal(eat: Eat) -> When:
 
 
 class Option(NamedTuple):
-    """An option of a decision, or in a shop: to leave, or a trade.
+    """A choice of a decision, or in a shop a trade or leaving.
 
     Attributes:
         text: The option in words, such as ``"buy rope for 4 gold"``.
-        condition: The condition on which it is offered; for a trade enough money, room for the
-            good, the good itself.
-        node: The block to which it leads; None for a trade, after which one is still in the shop.
-        steps: Money and goods that change hands.
-        quantity: Largest number of times in one visit; None for as long as the condition holds.
+        condition: The condition under which the option is offered. A purchase needs enough money
+            and room for the item, a sale the item.
+        node: The block to which the option leads; None for a trade, which stays in the shop.
+        steps: The assignments of a trade, to the money and to the item.
+        quantity: Largest number of times in one visit; None for no limit.
     """
 
     text: str
@@ -118,7 +118,7 @@ class Option(NamedTuple):
 
 
 def options(node: Node, hero: Hero) -> Iterator[Option]:
-    """The options of a block in their order, in a shop that of its goods; none without a choice."""
+    """Yield the options of a block in the order of the book; none if it has no choices or shop."""
     for inner, choice in zip(node.inner, node.block.choices or (), strict=False):
         yield Option(choice.label, choice.when, inner)
     shop = node.block.shop
@@ -147,14 +147,14 @@ EffectOutcome: TypeAlias = tuple[Fraction, Values, str | None]
 """A probability, the values after effects, and the ending reached by a rule of ``whenever``."""
 
 Happening: TypeAlias = Callable[[Values], Sequence[EffectOutcome]]
-"""The results that follow from values of the fields, with probabilities that sum to 1."""
+"""A function from the fields' values to the possible results, whose probabilities sum to 1."""
 
 
 class Effects:
     """A compiler of steps into functions.
 
     Args:
-        book: The book, whose fields and rules the steps are about.
+        book: The book with the fields and the ``whenever`` rules.
     """
 
     def __init__(self, book: Book) -> None:
@@ -169,8 +169,8 @@ class Effects:
 
         Args:
             several: The steps.
-            where: The block in words, for the error that is raised where dice are thrown into so
-                many fields that there are more than :data:`MOST_RESULTS` results.
+            where: The block in words, for the error message if there are more than
+                :data:`MOST_RESULTS` results.
         """
         happenings = [self._one(step, where) for step in several]
 
@@ -223,27 +223,27 @@ class Effects:
 class Liveness:
     """The fields that still matter at each place of a book.
 
-    A field is *live* at a place if what happens from there on can depend on its value; this is the
+    A field is *live* at a place if the rest of the episode can depend on its value. This is the
     live-variable analysis of compilers (Kildall 1973, "A unified approach to global program
-    optimization"), backwards through sections that lead in no circle. A state need not hold the
-    others: two states that differ in them only have the same value and the same future. Effects on
-    fields that are not live afterwards are left out, dice and all. What a rule of ``whenever``
-    looks at is live wherever something can make the rule apply.
+    optimization"), backwards through the sections, which have no cycles. States leave out the other
+    fields: two states that differ only in these have the same future and the same value. Effects on
+    fields that are not live afterwards are left out, with their dice. The fields that a rule of
+    ``whenever`` reads are live wherever an effect can make the rule apply.
 
-    A field is *touched* by a way on if it is read or changed by it, in the blocks inside, or on
-    entering the sections to which it leads. What follows from a page there, up to the next one, is
-    the same for all pages that agree in the touched fields.
+    A field is *touched* by a way on if it is read or changed by the way on itself, in the blocks
+    inside, or on entering the sections to which it leads. Pages that agree in the touched fields
+    have the same transitions to the next pages.
 
     Args:
         book: The book; its sections must not have cycles.
         forget: Whether fields can cease to be live at all.
-        keep: Names of fields that are always live everywhere.
+        keep: Names of fields that are live everywhere.
 
     Raises:
         ValueError: If sections have a cycle.
 
     Attributes:
-        kept: The fields that are live everywhere, at endings too.
+        kept: The fields that are live everywhere, even at endings.
         before: The live fields on entering a block.
         after: The live fields after the block's effects.
         during: The live fields during a fight or a shop, which has read some fields already.
@@ -261,9 +261,9 @@ class Liveness:
         self.during: dict[Place, Names] = {}
         self.touches: dict[Place, Names] = {}
         self.effects: dict[Place, tuple[Step, ...]] = {}
-        self.sections, circles = book.in_order
-        if circles:
-            section = circles[0][0]
+        self.sections, cycles = book.in_order
+        if cycles:
+            section = cycles[0][0]
             raise ValueError(f"section {section} leads back to itself; see `solvent book check`")
         for number in reversed(self.sections):
             self._node(book.nodes[number, 0], NONE)
@@ -285,7 +285,7 @@ class Liveness:
         return self.touches[section, block]
 
     def _node(self, node: Node, again: Names) -> None:
-        """Analyse a block and those inside it, given the live fields where ``again`` leads."""
+        """Analyse a block and the blocks inside it; `again` are the live fields at ``again``."""
         place = node.place
         live, self.touches[place] = self._exit(node, again)
         self.after[place] = live | self.kept
@@ -301,7 +301,7 @@ class Liveness:
             case "again":
                 return again, NONE
             case "repeat":
-                # The live fields at `again` are those at the beginning, which depend on them.
+                # The live fields at ``again`` and at the beginning are the same: a fixed point.
                 [start] = node.inner
                 live = NONE
                 self._node(start, live)
@@ -365,7 +365,7 @@ class Liveness:
 
 
 def _expressions(node: Node, book: Book) -> Iterator[Expression]:
-    """The expressions that a way on itself reads; for a fight, when it begins."""
+    """Yield the expressions that a way on itself reads; for a fight, when it begins."""
     yield from (option.condition for option in options(node, book))
     yield from (case.when for case in node.block.branch or ())
     match node.exit:

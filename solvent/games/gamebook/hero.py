@@ -1,9 +1,9 @@
-"""The hero of a gamebook, and the kinds of values in its file: numbers, ranges, names, expressions.
+"""The hero of a gamebook, and the types of values in its file: numbers, ranges, names, expressions.
 
-A validator's message has two parts, what is wrong and what to do, with ``"; "`` between them.
+The message of a validator says what is wrong and, after ``"; "``, what to do.
 
 Validation runs in steps (:mod:`solvent.games.gamebook.loader`): the constants, the hero, the book
-without its sections. The result of each step is passed to the validators of the next.
+without its sections, the sections. The validators of a step receive the result of the step before.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from solvent.games.gamebook.expressions import (
 
 
 def similar(name: str, names: Collection[str]) -> str:
-    """Return a cure for an unknown name: the nearest known name, or all of them.
+    """Return advice on an unknown name: a similar known name, or a list of the known names.
 
     Args:
         name: The unknown name.
@@ -73,7 +73,7 @@ Path: TypeAlias = tuple[Any, ...]
 """The keys and indices that lead to a place in a file."""
 
 Fault: TypeAlias = tuple[Path, str]
-"""A fault inside a model: the path from the model to it, and a message with a cure."""
+"""A fault inside a model: the path from the model to the fault, and a message with advice."""
 
 
 class ModelError(ValueError):
@@ -85,16 +85,16 @@ class ModelError(ValueError):
 
 
 class Model(BaseModel):
-    """The base of all models: no unknown keys, no values of another type."""
+    """Base class of all models; refuses unknown keys and values of another type."""
 
-    # Pydantic lets unknown keys through, so that `_check` can refuse them with a similar key.
+    # Pydantic accepts unknown keys, so that `_check` can refuse them and suggest a similar key.
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """Yield the faults of the model beyond the types of its values.
+        """Yield the faults of the model other than values of a wrong type.
 
         Args:
-            known: The part of the book that has been validated before.
+            known: The part of the book that has already been validated.
         """
         yield from ()
 
@@ -127,7 +127,7 @@ def read_rational(value: Any) -> Fraction:
 
 
 Range: TypeAlias = tuple[int | None, int | None]
-"""The ends of a range; None for no limit."""
+"""The smallest and the largest number of a range; None for no limit."""
 
 
 def read_range(value: Any) -> Range:
@@ -147,7 +147,7 @@ def read_range(value: Any) -> Range:
 
 
 def range_text(ends: Range) -> str:
-    """A range as it is written in a file."""
+    """Return a range as it is written in a file."""
     low, high = ("" if end is None else str(end) for end in ends)
     return low if low == high else f"{low}..{high}"
 
@@ -204,7 +204,7 @@ class HeroField:
         high: Largest value; 1 for flags and disciplines.
         initial: Initial value, dice allowed; a plain number unless the field is a variable.
         slot: The slot that carries an item; empty for other fields.
-        path: The keys that lead to it in the file.
+        path: The keys that lead to the field in the file.
     """
 
     name: str
@@ -219,12 +219,12 @@ class HeroField:
 def _formula(
     *, throws: bool = False, least: int | None = None, most: int | None = None
 ) -> PlainValidator:
-    """Read an expression, look up its names, and check its limits.
+    """Return a validator that reads an expression, looks up its names and checks its range.
 
     Args:
         throws: Whether dice are allowed.
-        least: The least value that is allowed.
-        most: The largest value that is allowed.
+        least: Smallest allowed value.
+        most: Largest allowed value.
     """
 
     def read(value: Any, info: ValidationInfo[Any]) -> Expression:
@@ -253,12 +253,12 @@ def _formula(
 
 
 def one_of(what: str, names_in: Callable[[Any], Collection[str] | None]) -> AfterValidator:
-    """Check that a name is one of those that the book has.
+    """Return a validator that refuses a name that the book does not have.
 
     Args:
-        what: The kind of thing that is named.
-        names_in: A function from what is known of the book to the names; None where they are not
-            known yet.
+        what: The kind of thing that is named, for the message.
+        names_in: A function from the validated part of the book to the names; it returns None if
+            these have not been validated yet.
     """
 
     def look_up(name: str, info: ValidationInfo[Any]) -> str:
@@ -271,7 +271,7 @@ def one_of(what: str, names_in: Callable[[Any], Collection[str] | None]) -> Afte
 
 
 def _named(*kinds: Kind) -> AfterValidator:
-    """Check that there is a field of one of some kinds."""
+    """Return a validator that refuses a name that is no field of these kinds."""
     return one_of(
         " or ".join(kinds),
         lambda hero: [each.name for each in hero.fields.values() if each.kind in kinds],
@@ -306,7 +306,7 @@ def counted(amount: Expression, when: Expression) -> Expression:
 
 Condition = Annotated[Expression, _formula()]
 Amount = Annotated[Expression, _formula(throws=True)]
-Pieces = Annotated[Expression, _formula(throws=True, least=0)]
+Quantity = Annotated[Expression, _formula(throws=True, least=0)]
 Fixed = Annotated[Expression, _formula(least=-LARGEST_NUMBER, most=LARGEST_NUMBER)]
 NotNegative = Annotated[Expression, _formula(least=0, most=LARGEST_NUMBER)]
 AtLeast1 = Annotated[Expression, _formula(least=1, most=LARGEST_NUMBER)]
@@ -436,7 +436,7 @@ class Hero(Constants):
                 yield HeroField(name, "discipline", 0, 1, known, "", path)
 
     def _most(self, item: ItemEntry) -> int:
-        """The largest number of an item that can be carried."""
+        """Return the largest number of an item that can be carried."""
         capacity = self.slots[item.slot].capacity
         return capacity if item.max is None else min(item.max, capacity)
 
@@ -465,7 +465,7 @@ class Hero(Constants):
         }
 
     def room(self, slot: str) -> Expression:
-        """The number of places left in a slot."""
+        """Return the number of places left in a slot."""
         return Operation("Sub", (self.slots[slot].capacity, total(self.members[slot])))
 
     def meaning(self, call: str, name: str) -> Expression:

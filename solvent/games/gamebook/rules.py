@@ -1,21 +1,22 @@
 """A gamebook as a game: pages as states, choices as actions, chance explicit.
 
-A state is a :class:`~solvent.games.gamebook.page.Page`. Play stops wherever there is something to
-read or to decide: at every section, where often the only action is to read on, at texts inside one,
-and at every decision of a fight or a shop. Other blocks are passed through, and inside ``repeat``
-play does not stop until it is over. What happens between two pages is one distribution, merged
-where it comes to the same.
+A state is a :class:`~solvent.games.gamebook.page.Page`. There is a page wherever something is to be
+read or decided: at every section, where reading on is often the only action; at texts inside a
+section; and at every decision of a fight or a shop. Other blocks are passed through, and a
+``repeat`` is played to its end without a page. The transition from a page to the next ones is a
+single distribution, in which equal outcomes are merged.
 
-Fields that matter no more are not part of a state (:class:`~.effects.Liveness`). That changes no
-value and makes far fewer states. With ``forget=False`` all fields are kept, with
-``keep=("gold",)`` that one is, so that final states tell how much is left of it.
+Fields that no longer matter are not part of a state (:class:`~.effects.Liveness`). That changes no
+value and makes far fewer states. With ``forget=False`` states keep all fields, and with
+``keep=("gold",)`` they keep this one, so that final states have the gold that is left.
 
 The reward is the score of the ending, received when the episode ends. So the value of a state is
 the expected score; with scores 1 and 0 it is the probability of winning.
 
-**Actions** are numbers from 0: the option in the order of the book; in a shop 0 to leave, then the
-trades; at the start the discipline in the order of the book; in a fight 0 to fight on or to keep
-the damage, 1 to escape or to test LUCK. Where there is nothing to decide, 0 reads on.
+**Actions** are numbered from 0. At a decision they are the options, and at the start the
+disciplines, both in the order of the book. In a shop 0 leaves, and the trades follow. In a fight 0
+fights on or keeps the damage, and 1 escapes or tests LUCK. If there is nothing to decide, 0 reads
+on.
 """
 
 from __future__ import annotations
@@ -77,7 +78,7 @@ from solvent.model.parameters import check_choice
 from solvent.model.scene import Scene
 
 Odds: TypeAlias = dict[Any, Fraction]
-"""The probability of each page, and inside ``repeat`` of the values with which it begins again."""
+"""The probability of each page, and inside ``repeat`` of the values at each ``again``."""
 
 Condition: TypeAlias = Callable[[Values], object]
 Continuation: TypeAlias = Callable[[Values], Mapping[Node, Fraction]]
@@ -86,7 +87,7 @@ READ_ON = (0,)
 """The only action when there is no decision."""
 
 MOST_REPEATED = 1000
-"""Largest number of states of a game inside a section, from one beginning."""
+"""Largest number of states of a ``repeat``, from one set of values at its beginning."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -96,12 +97,12 @@ class Gamebook(Words):
     Args:
         book: The book, from :func:`solvent.games.gamebook.loader.load_book`.
         forget: Whether states leave out fields that no longer matter.
-        name: The name under which :func:`solvent.games.gamebook.library.open_book` opens the
-            book, if it does.
-        keep: Names of fields that no state leaves out, not even a final one.
+        name: The name by which :func:`solvent.games.gamebook.library.open_book` opens the book;
+            empty if there is none.
+        keep: Names of fields that every state keeps, even a final one.
 
     Raises:
-        ValueError: If the book's sections lead in a circle, or it has no field of a name in `keep`.
+        ValueError: If the book's sections have a cycle, or there is no field of a name in `keep`.
     """
 
     book: Book
@@ -145,7 +146,7 @@ class Gamebook(Words):
         )
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The first page, with the fields' initial values; fields never read are not thrown.
+        """Return the first pages; dice are not thrown for fields that are never read.
 
         Raises:
             TooManyStatesError: If the first page has too many possible states.
@@ -169,7 +170,7 @@ class Gamebook(Words):
         return state.step == "over"
 
     def legal_actions(self, state: Page) -> tuple[tuple[int, ...], ...]:
-        """The actions, ascending; see the module for their numbers."""
+        """Return the legal actions, ascending; the module explains their numbers."""
         return (self._legal(state),)
 
     def _legal(self, page: Page) -> tuple[int, ...]:
@@ -202,7 +203,7 @@ class Gamebook(Words):
         node = self.book.nodes[page.section, page.block]
         if page.step:
             following = self.combats[node.place].after(_moment(page), action)
-            self._go_on_fighting(node, following, ONE, odds)
+            self._continue_fight(node, following, ONE, odds)
         elif node.place not in self.options:
             self._leave(node, page.values, ONE, odds)
         elif leads_to := self.options[node.place][action][0].node:
@@ -225,7 +226,7 @@ class Gamebook(Words):
         return {action: self.label(state, action) for action in self._legal(state)}
 
     def label(self, page: Page, action: int) -> str:
-        """A legal action in words."""
+        """Return a legal action in words."""
         if page.section == 0:
             return f"pick {self.book.picked[action]}" if self.book.picked else "begin"
         place = page.section, page.block
@@ -237,20 +238,20 @@ class Gamebook(Words):
         return "fight" if place in self.combats else "read on"
 
     def place(self, state: Page) -> str:
-        """The place of a page in the book, in words."""
+        """Return the place of a page in the book, in words."""
         if state.section == 0:
             return f"the start, pick {state.block + 1}" if state.block else "the start"
         return f"section {state.section}{IN_FIGHT.get(state.step, '')}"
 
     def entry_names(self) -> dict[str, tuple[str, ...]]:
-        """The names of the book's fields, some of which a page also has."""
+        """Return the names of the book's fields, distinct from the attributes of a page."""
         names = self.book.fields
         return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}
 
     def final_state(self, state: Page) -> FinalState:
-        """The end of an episode: the ending, its section, and the values of the fields in `keep`.
+        """Return the ending, its section, and the values of the fields in `keep`.
 
-        :meth:`solvent.exact.OptimalOccupancy.ends` groups by it to compute the distribution.
+        :meth:`solvent.exact.OptimalOccupancy.ends` computes the distribution of these.
         """
         values = (state.values[self.book.position[name]] for name in self.keep)
         return FinalState(state.ending, state.section, tuple(values))
@@ -271,7 +272,7 @@ class Gamebook(Words):
     def observe_all(
         self, at: Position, values: NDArray[Any], local: NDArray[Any]
     ) -> NDArray[np.float32]:
-        """Observations of pages at one position.
+        """Return the observations of pages at one position.
 
         Args:
             at: The position.
@@ -289,7 +290,7 @@ class Gamebook(Words):
 
     @cached_property
     def place_number(self) -> Mapping[Place, int]:
-        """The blocks in the order of play, those before the first section included."""
+        """The number of each block in the order of play; the picks of disciplines come first."""
         places = [(0, picked) for picked in range(max(self.book.disciplines.pick, 1))]
         for number in self.liveness.sections:
             places += [node.place for node in self.book.in_section(number)]
@@ -297,7 +298,7 @@ class Gamebook(Words):
 
     @cached_property
     def _scale(self) -> NDArray[np.int64]:
-        """The largest size of each number of an observation: of place, fields, local numbers."""
+        """The largest absolute value of each number of an observation."""
         places = max(len(self.place_number) - 1, 1), len(STEPS) - 1, len(self.book.endings)
         fields = (max(abs(low), abs(high), 1) for low, high in self.book.ranges.values())
         reached = (n for number in self.liveness.sections for n in self.book.in_section(number))
@@ -317,7 +318,7 @@ class Gamebook(Words):
     def tell(
         self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """Return the changes of the hero's fields, as far as both pages show them."""
+        """Return the changes of the hero's fields that are part of both pages."""
         if state is None:
             return ""
         fields = zip(self.book.fields, state.values, outcome.state.values, strict=True)
@@ -325,11 +326,11 @@ class Gamebook(Words):
         return f"({', '.join(changes)})" if changes else ""
 
     def tabulate(self) -> TabularGame:
-        """The arrays of the game; see :mod:`solvent.games.gamebook.tabulation`."""
+        """Return the arrays of the game; see :mod:`solvent.games.gamebook.tabulation`."""
         return self.tabulate_exactly().table
 
     def tabulate_exactly(self, max_states: int = 3_000_000) -> RationalGame:
-        """The arrays of the game, with every probability and score as a rational.
+        """Return the arrays of the game, with every probability and score as a rational.
 
         Raises:
             TooManyStatesError: If there are more than `max_states` states.
@@ -338,7 +339,7 @@ class Gamebook(Words):
 
         return Tabulation(self, max_states).run()
 
-    # What has been made of blocks, once for all pages.
+    # Blocks compiled into functions, once for all pages.
 
     @cached_property
     def liveness(self) -> Liveness:
@@ -368,7 +369,7 @@ class Gamebook(Words):
 
     @cached_property
     def combats(self) -> Mapping[Place, Combat]:
-        """The fights."""
+        """The fight of each block that has one."""
         return {p: Combat(n.exit, self.book) for p, n in self.book.nodes.items() if n.block.fight}
 
     @cached_property
@@ -397,7 +398,7 @@ class Gamebook(Words):
         there = self.options.get((place[0], place[1]), ()) if not ending else ()
         return tuple((0, o.quantity) for o, *_ in there if o.quantity is not None)
 
-    # What happens.
+    # Transitions.
 
     def _pickable(self, page: Page) -> tuple[int, ...]:
         """Return the disciplines after the last one picked that leave enough for the rest.
@@ -443,7 +444,7 @@ class Gamebook(Words):
             case "fight":
                 combat = self.combats[node.place]
                 start = FightState("begin", combat.begin(values), values)
-                self._go_on_fighting(node, combat.after(start, 0), probability, odds)
+                self._continue_fight(node, combat.after(start, 0), probability, odds)
             case "repeat":
                 for page, p in self._repeated(node.inner[0], values).items():
                     add(odds, page, probability * p)
@@ -452,7 +453,7 @@ class Gamebook(Words):
                     self._enter(following, values, probability * p, odds)
 
     def _chance(self, node: Node) -> Continuation:
-        """The continuation of a chance event or a branch."""
+        """Return the continuation of a chance event or a branch."""
         position, inner = self.book.position, node.inner
 
         match node.exit:
@@ -491,7 +492,7 @@ class Gamebook(Words):
             at = ("over", after, (), ending) if ending else ("", after, made)
             add(odds, self._page(node, *at), p)
 
-    def _go_on_fighting(
+    def _continue_fight(
         self, node: Node, moments: Mapping[FightState, Fraction], probability: Fraction, odds: Odds
     ) -> None:
         """Add the outcomes of a fight's moments: another decision, or the way on after it."""
@@ -503,7 +504,7 @@ class Gamebook(Words):
                 add(odds, self._page(node, step, values, local), probability * p)
 
     def _repeated(self, start: Node, values: Values) -> Odds:
-        """Return the distribution of the page after a game of chance, played to its end."""
+        """Return the distribution of the page after a ``repeat``."""
         if (start.place, values) not in self._repeats:
             odds: dict[Values, Odds] = {values: {}}
             for now in (todo := [values]):
@@ -556,7 +557,7 @@ def absorption(
     each divided by 1 - q.
 
     Args:
-        following: Probabilities of what follows each state; what is no state itself is an end.
+        following: Transition probabilities of each state; a target that is no key is an end.
 
     Raises:
         ValueError: If the game never ends from some state.
@@ -577,7 +578,7 @@ def absorption(
         rows[state] = {target: p / (1 - stay) for target, p in rows[state].items()}
         for source in order[place + 1 :]:
             replace_by_what_follows(source, state)
-    # The last one taken out leads nowhere but to ends; each before it to later ones only.
+    # The last state leads to ends only, and every state before it to later states and ends.
     for state in reversed(order):
         for target in [target for target in rows[state] if target in rows]:
             replace_by_what_follows(state, target)

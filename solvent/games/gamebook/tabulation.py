@@ -26,7 +26,7 @@ from solvent.games.gamebook.expressions import Range
 from solvent.games.gamebook.page import Page, Position
 from solvent.model.arrays import Ints, concatenated_ranges
 from solvent.model.tabular import RationalGame, TabularGame
-from solvent.model.walk import Pieces, TooManyStatesError
+from solvent.model.walk import CollectedArrays, TooManyStatesError
 
 Columns = NDArray[np.int32]
 """[n, L + K]: L live fields and K local numbers of n pages at one position."""
@@ -149,7 +149,7 @@ class Tabulation:
         self._seen: dict[Position, tuple[Ints, Ints]] = {}
         self._start = [0]
         self._batches: list[tuple[PageLayout, Columns]] = []
-        self._pieces, self._outcomes = Pieces(), 0
+        self._pieces, self._outcomes = CollectedArrays(), 0
 
     def run(self) -> RationalGame:
         """Return the arrays.

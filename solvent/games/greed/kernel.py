@@ -1,38 +1,39 @@
 """Greed solved without a table of outcomes, in O(limit^3 / sides).
 
-For the player on turn with score a, the other one having q, limit M and dice of s sides, let
-p_n(t) be the chance that n dice sum to t. With ties counted half, the chances to win are
+The player on turn has the score a, the other player q, the limit is M, and dice have s sides. Let
+p_n(t) be the probability that n dice sum to t. If a tie counts half, the chances of winning are
 
     last turn    L(a, q) = max_n [ P(q < a+t <= M) + P(a+t = q) / 2 ]
     before it    V(a, q) = max( 1 - L(q, a),  max_{n>=1} sum_{t <= M-a} p_n(t) (1 - V(q, a+t)) ).
 
-Taken at its word the second line costs O(M) for each state and each of O(M / s) rolls. But n dice
-are one die after n - 1, so the value F_n(a) of rolling n of them against a fixed q obeys
+Evaluated directly, the second line costs O(M) for each state and each of O(M / s) rolls. But n dice
+are one die and then n - 1 dice, so the value F_n(a) of rolling n of them against a fixed q obeys
 
     F_n(a) = mean over d = 1..s of F_{n-1}(a + d),        F_0(x) = 1 - V(q, x), or 0 beyond M,
 
 a mean over a window that slides along as a falls: one addition and one subtraction for each state
 and roll. Each q has a ring of the last s + 1 columns F(a).
 
-**Order.** V(a, q) needs V(q, x) for x > a. Let m = min(a, q) fall from M to 0. For q > m all that
-V(m, q) needs has a larger minimum; V(a, m) for a >= m, taken downwards, then needs only V(m, x)
-with x > a. So each q slides its window down without a gap. Some m at a time are taken together, so
-that a ring that is fetched from memory is used as often: with such m falling in steps for each r
-from M down to above them, first V(r, m), which needs V(m, r + 1), then V(m, r), which needs
-V(r, m + 1).
+**Order.** V(a, q) needs V(q, x) for x > a. Let m = min(a, q) fall from M to 0. For q > m, V(m, q)
+needs only values with a larger minimum. Then V(a, m), for a from M down to m, needs only V(m, x)
+with x > a. So the window of each q slides down without a gap. Several m are processed together, so
+that a ring that is fetched from memory is used several times. For each r from M down and each of
+these m, from the largest, V(r, m) is computed first, which needs V(m, r + 1), and then V(m, r),
+which needs V(r, m + 1).
 
 The last turn needs no window. With C_n(t) = P(n dice sum to at most t), the bracket in L is
 C_n(M-a) - (C_n(q-a) + C_n(q-a-1)) / 2.
 
-**Certificate.** Sliding sums collect rounding errors, so the finished table is put to the test of
-its own equations, the right-hand sides computed by another route: each mean from sums of 1, 2, ...
-positive numbers, whose relative error is at most max(s, 4) u for each die (u the unit roundoff;
-N times that in all for rolls of up to N dice), and the last turn as a plain sum of probabilities.
-If the two sides differ by at most e everywhere, the values are off by at most e times the expected
-number of moves.
+**Certificate.** Sliding sums accumulate rounding errors, so the finished table is substituted into
+its own equations, whose right-hand sides are computed in another way: each mean from sums of 1, 2,
+... positive numbers, whose relative error is at most max(s, 4) u for each die (u the unit roundoff;
+N times that for rolls of up to N dice), and the last turn as a plain sum of probabilities. If both
+sides differ by at most e everywhere, the values are off by at most e times the expected number of
+moves.
 By Wald's identity the dice rolled in a game sum to (s+1)/2 each on average, and they cannot sum to
-more than 2M + s when counted until the first bust; a roll has a die, and two moves may have none.
-So no way of playing lasts more than 2 (2M + s) / (s + 1) + 2 moves on average.
+more than 2M + s when counted until the first bust. Every roll has at least one die, and only two
+moves may have none. So the expected number of moves is at most 2 (2M + s) / (s + 1) + 2 under every
+policy.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ TOGETHER = 16
 
 @dataclass(frozen=True, eq=False, repr=False)
 class GreedSolution:
-    """Greed solved without a table: the rating of every position, even of those never reached.
+    """The solution of Greed without a table: the rating of every position, even if never reached.
 
     A :class:`solvent.exact.SolvedGame`. Ratings are to the player on turn, values to player 0.
     ``[a, q]`` is indexed by the score of the player on turn and the other player's score.
@@ -121,7 +122,7 @@ class GreedSolution:
         return SolvedTable(self.game, table, cached_solution(table))
 
     def ratings(self, score: int, other: int, *, last: bool = False) -> Floats:
-        """Return the rating of each number of dice from 0 to the most that can be of use.
+        """Return the rating of each number of dice, from 0 to the largest legal one.
 
         Args:
             score: Score of the player on turn, within 0..limit.
@@ -324,8 +325,8 @@ def _rate_last_turn(
         sides: s.
         work: [2, M+1, N+1] memory for C_n(t) and (C_n(t) + C_n(t-1)) / 2; [N+1] for ratings, and
             its bits; a number, and its bits.
-        last: [M+1, M+1] ones, written where another has at least the score.
-        roll: [M+1, M+1] zeros, written there.
+        last: [M+1, M+1] ones, written where the other player's score is at least the own one.
+        roll: [M+1, M+1] zeros, written in the same places.
     """
     sums, rated, rated_bits, best, best_bits = work
     limit, most = pmf.shape[0] - 1, pmf.shape[1] - 1
@@ -456,7 +457,7 @@ def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
                 rated = above[n] + level / 2
                 best = rated if rated > best else best
                 above[n] += level
-            # Whoever has less than a is beaten as one with a - 1 is.
+            # All scores below a are beaten alike.
             for other in range(q, q - 1 if q >= a else -1, -1):
                 worst = max(worst, abs(last[a, other] - best))
     return worst
