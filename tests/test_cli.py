@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 import time
+from io import BytesIO, TextIOWrapper
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from gamebooks import changed, mill
 
 from solvent import __version__, make_game
 from solvent.benchmark import progress
+from solvent.cli import main
 from solvent.cli.parameters import (
     ALGORITHMS,
     game_of_request,
@@ -50,6 +52,20 @@ def policy_file(tmp_path: Path, small: Any) -> Path:
     """Uniform play of the small combat."""
     save_policy(tmp_path / "policy.npz", TabularPolicy.uniform(small))
     return tmp_path / "policy.npz"
+
+
+def test_an_encoding_that_lacks_a_character_stops_nothing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    output = TextIOWrapper(BytesIO(), "ascii")
+    monkeypatch.setattr(sys, "stdout", output)
+    monkeypatch.setattr(sys, "argv", ["solvent", "score", "first-legal", "CliffWalking-v1"])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 0
+    output.seek(0)
+    shown = output.read().split()
+    assert {"-inf", "-13"} < {*shown}
 
 
 # The grammar of parameters

@@ -2,11 +2,27 @@
 
 from __future__ import annotations
 
+import codecs
 import sys
+from io import TextIOWrapper
+
+PLAIN = str.maketrans({"−": "-", "–": "-", "∞": "inf", "×": "x", "…": "..."})
+"""What is shown where the encoding of a terminal or pipe lacks a character; else a ``?``."""
+
+
+def _in_ascii(error: UnicodeError) -> tuple[str, int]:
+    """Return what to write in place of characters that cannot be encoded, and where to go on."""
+    assert isinstance(error, UnicodeEncodeError)
+    text = error.object[error.start : error.end].translate(PLAIN)
+    return text.encode("ascii", "replace").decode(), error.end
 
 
 def main() -> None:
     """Run the command; without the extra that it needs, say so in one line and exit with 2."""
+    codecs.register_error("plain", _in_ascii)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="plain")
     try:
         from solvent.cli.app import app
     except ModuleNotFoundError as error:
