@@ -46,7 +46,7 @@ ROOMS = {
     "model": room(
         "",
         "numpy lazy_loader",
-        inside_functions="filelock minigrid platformdirs pyspiel pytest stormpy",
+        inside_functions="filelock minigrid numba platformdirs pyspiel pytest stormpy",
     ),
     "exact": room("model", "lazy_loader numba numpy scipy", inside_functions="pandas ray"),
     "envs": room(

@@ -15,13 +15,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 
 import numpy as np
-from numba import njit
 
 from solvent.baselines.stage_games import by_action, uniform_by_rank
 from solvent.exact.compilation import Transitions, transitions_of
 from solvent.exact.matrix_game import solve_in, work_for
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.compiled import njit
 from solvent.model.parameters import check_integer
 
 STEP_SIZE_EXPONENT = 0.8
@@ -158,7 +158,7 @@ class QLearning(Sampled):
         return TabularPolicy.deterministic(game, actions, player=player, name="q-learning")
 
 
-@njit(cache=True)
+@njit()
 def _learn(
     transitions: Transitions,
     terminal: Bools,
@@ -255,7 +255,7 @@ class MinimaxQ(Sampled):
         return TabularPolicy.of(self.game, probabilities, player=player, name="minimax-q")
 
 
-@njit(cache=True)
+@njit()
 def _learn_minimax(
     transitions: Transitions,
     terminal: Bools,
@@ -296,7 +296,7 @@ def _learn_minimax(
     return state
 
 
-@njit(cache=True)
+@njit()
 def _call(strategy: Floats, epsilon: float, random: np.random.Generator) -> int:
     """Draw an action from the mixed strategy, or an exploring one."""
     if random.random() < epsilon:
@@ -304,7 +304,7 @@ def _call(strategy: Floats, epsilon: float, random: np.random.Generator) -> int:
     return int(draw_weighted(strategy, random.random()))
 
 
-@njit(cache=True)
+@njit()
 def draw_weighted(weights: Floats, draw: float) -> int:
     """Return an index from a draw in [0, 1); the probabilities sum to 1."""
     chosen = -1
@@ -317,14 +317,14 @@ def draw_weighted(weights: Floats, draw: float) -> int:
     return chosen
 
 
-@njit(cache=True)
+@njit()
 def draw_outcome(outcome_start: Ints, probability: Floats, row: int, draw: float) -> int:
     """Return one of the outcomes of a row."""
     first, last = outcome_start[row], outcome_start[row + 1]
     return int(first + draw_weighted(probability[first:last], draw))
 
 
-@njit(cache=True)
+@njit()
 def draw_start(cumulative_start: Floats, draw: float) -> int:
     """Return a state, drawn from the running sum of the start distribution."""
     return int(np.searchsorted(cumulative_start, draw * cumulative_start[-1], side="right"))

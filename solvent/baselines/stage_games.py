@@ -27,12 +27,12 @@ from collections.abc import Callable
 from typing import NamedTuple, TypeAlias
 
 import numpy as np
-from numba import njit
 
 from solvent.exact.compilation import Transitions, transitions_of
 from solvent.exact.components import components
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.compiled import njit
 from solvent.model.parameters import check_integer
 
 STEP_SIZE = 4.0
@@ -184,7 +184,7 @@ class StageLearner(StageGames, ABC):
         """Take one step in each state; `sweeps` counts it already."""
 
 
-@njit(cache=True)
+@njit()
 def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Floats:
     """Return Q(s, ., .) for the values of successors, [m, n]."""
     row_start, outcome_start, next_state, probability = table.transitions
@@ -198,7 +198,7 @@ def stage_game(table: StageTable, s: int, m: int, n: int, values: Floats) -> Flo
     return matrix.reshape(m, n)
 
 
-@njit(cache=True)
+@njit()
 def row_values(matrix: Floats, y: Floats) -> Floats:
     """Return the value of each row against the mixed strategy of the column player, [m].
 
@@ -248,7 +248,7 @@ class RegretMatching(StageLearner):
         )
 
 
-@njit(cache=True)
+@njit()
 def _matching_sweep(
     table: StageTable,
     values: Floats,
@@ -278,14 +278,14 @@ def _matching_sweep(
         values[s] = first_average[s, :m] @ row_values(matrix, second_average[s, :n])
 
 
-@njit(cache=True)
+@njit()
 def _approach(average: Floats, strategy: Floats, share: float) -> None:
     """Move an average towards a strategy; a loop, as slices of arrays take long to compile."""
     for a in range(len(strategy)):
         average[a] += share * (strategy[a] - average[a])
 
 
-@njit(cache=True)
+@njit()
 def _matched(regret: Floats) -> Floats:
     """Return the strategy in proportion to positive regrets; uniform if there are none."""
     positive: Floats = np.maximum(regret, 0.0)
@@ -297,7 +297,7 @@ def _matched(regret: Floats) -> Floats:
     return positive
 
 
-@njit(cache=True)
+@njit()
 def _add_regret(regret: Floats, q: Floats, strategy: Floats, plus: bool) -> None:
     """Add the regrets of one more step, action values being q."""
     mean = 0.0
@@ -330,7 +330,7 @@ class FictitiousPlay(StageLearner):
         _fictitious_sweep(self._table, self.values, *self.strategies, self.sweeps)
 
 
-@njit(cache=True)
+@njit()
 def _fictitious_sweep(
     table: StageTable,
     values: Floats,
@@ -398,7 +398,7 @@ class MirrorDescentSweeps(StageLearner):
         _mirror_sweep(self._table, self.values, *self.strategies, self._step, temperature)
 
 
-@njit(cache=True)
+@njit()
 def _mirror_sweep(
     table: StageTable,
     values: Floats,
@@ -419,7 +419,7 @@ def _mirror_sweep(
         values[s] = x @ row_values(matrix, y)
 
 
-@njit(cache=True)
+@njit()
 def _mirror_step(strategy: Floats, q: Floats, size: float, temperature: float) -> None:
     """Move a strategy by one step, action values being q."""
     # A probability that underflows could never come back.

@@ -46,8 +46,14 @@ PERIODS = (10.0, 600.0)
 SPEED_PERIOD = 600.0
 """Seconds of the past from which the time that is left is concluded."""
 
-COMPILING = "compiling, only the first time"
-"""The message while Numba compiles; the compiled code is kept on disk."""
+
+def _now(description: str) -> str:
+    """Return what is done now: the work, or while Numba compiles, that it does."""
+    if not is_compiling():
+        return description
+    from solvent.model.compiled import kept
+
+    return "compiling, only the first time" if kept else "compiling"
 
 
 class _Now(ProgressColumn):
@@ -55,7 +61,7 @@ class _Now(ProgressColumn):
 
     def render(self, task: Task) -> Text:
         """Return the description."""
-        return Text(COMPILING if is_compiling() else task.description)
+        return Text(_now(task.description))
 
 
 class _Left(TimeRemainingColumn):
@@ -141,8 +147,7 @@ class Bar:
         period, longest = PERIODS
         while not self._ended.wait(period):
             [task] = self._bar.tasks
-            description = COMPILING if is_compiling() else task.description
-            now = f"{description} {task.fields['share']}".rstrip()
+            now = f"{_now(task.description)} {task.fields['share']}".rstrip()
             line = _joined(now, f"{task.elapsed or 0:.0f} s", self.left)
             self.console.print(line, markup=False, highlight=False, soft_wrap=True)
             period = min(2 * period, longest)

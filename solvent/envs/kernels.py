@@ -23,17 +23,17 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.sampling import Pool
+from solvent.model.compiled import njit
 
 _U32, _U64, _I64 = np.uint32, np.uint64, np.int64
 FIRST, CUT = np.uint64((1 << 31) - 1), np.uint64((1 << 27) - 1)
 _BLOCK = 1024
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def copy_rows(source: Any, row: Any, to: Any) -> None:
     """Fill ``to[i]`` with ``source[row[i]]``.
 
@@ -48,7 +48,7 @@ def copy_rows(source: Any, row: Any, to: Any) -> None:
             to[i, d] = source[place, d]
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def advance(x: Any) -> Any:
     """Return the next state of a stream."""
     x ^= x << _U64(13)
@@ -56,19 +56,19 @@ def advance(x: Any) -> Any:
     return x ^ (x << _U64(17))
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def draw_of(x: Any) -> Any:
     """Return the draw that belongs to the state of a stream."""
     return _I64(x >> _U64(11))
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def reached(draw: Any, threshold: Any) -> Any:
     """Return 1 if a draw is at least a threshold, else 0."""
     return _U64(threshold - _I64(1) - draw) >> _U64(63)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
     """Return the index in ``threshold[first : first + count]`` of the entry that a draw picks."""
     at, left = _I64(first), _I64(count)
@@ -80,7 +80,7 @@ def pick(draw: Any, threshold: Any, first: Any, count: Any) -> Any:
     return at - first
 
 
-@njit(cache=True)
+@njit()
 def pick_outcomes(
     row: NDArray[np.uint64],
     draw: NDArray[np.int64],
@@ -119,7 +119,7 @@ def pick_outcomes(
         picked[i] += row[i] & FIRST
 
 
-@njit(cache=True)
+@njit()
 def step_alone(
     state: NDArray[np.int32],
     stream: NDArray[np.uint64],
@@ -193,7 +193,7 @@ def step_alone(
     return 0
 
 
-@njit(cache=True)
+@njit()
 def restart(
     chosen: NDArray[np.int64],
     state: NDArray[np.int32],
@@ -223,7 +223,7 @@ def restart(
         state[i] = (_U64(to[(start & FIRST) + _U64(at)]) & to_state) >> _U64(1)
 
 
-@njit(cache=True)
+@njit()
 def draw_actions(
     chosen: NDArray[np.int64],
     probabilities: NDArray[np.float64],
@@ -254,7 +254,7 @@ def draw_actions(
                     break
 
 
-@njit(cache=True)
+@njit()
 def draw_entries(
     chosen: NDArray[np.int64],
     threshold: NDArray[np.int64],
@@ -314,14 +314,14 @@ class Table(NamedTuple):
     bonus: NDArray[np.float64]
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def node_of(episodes: Any, table: Any, i: Any) -> Any:
     """Return the row of ``table.node`` for environment i."""
     n_states = len(table.node) // len(table.sign)
     return _U64(_I64(episodes.side[i]) * n_states + episodes.state[i])
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def halvings(places: Any) -> Any:
     """Return the number of halvings that find one of `places` places, at least 1."""
     depth = 0
@@ -330,7 +330,7 @@ def halvings(places: Any) -> Any:
     return depth
 
 
-@njit(cache=True)
+@njit()
 def play_on(
     chosen: NDArray[np.int64],
     rank: NDArray[np.int32],
@@ -404,7 +404,7 @@ def play_on(
         left = more
 
 
-@njit(cache=True)
+@njit()
 def begin_seats(
     chosen: NDArray[np.int64],
     rank: NDArray[np.int32],
@@ -435,7 +435,7 @@ def begin_seats(
     play_on(chosen[:waiting], rank, episodes.owed, episodes, table, pool)
 
 
-@njit(cache=True)
+@njit()
 def step_seats(
     action: NDArray[np.int64],
     state: NDArray[np.int32],

@@ -85,10 +85,10 @@ class _Loop:
     @cached_property
     def compiled(self) -> Any:
         """The function as Numba compiles it, once for each combination of argument types."""
-        from numba import njit
+        from solvent.model.compiled import njit
 
-        options = {"cache": True, "error_model": "numpy", "no_cfunc_wrapper": True}
-        return cast(Any, njit)(**options, **self.options)(self.function)
+        options = {"error_model": "numpy", "no_cfunc_wrapper": True, **self.options}
+        return njit(**options)(self.function)
 
     @property
     def _numba_type_(self) -> Any:

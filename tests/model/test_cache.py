@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
-from solvent.model import Game, cache, cached_table, compile_game, table_cache
+from solvent.model import Game, cache, cached_table, compile_game, compiled, table_cache
 from solvent.model.cache import Packed, kept, read_entry, write_entry
 from solvent.model.table_cache import (
     LazyStates,
@@ -326,3 +326,18 @@ def test_the_page_says_how_much_is_kept_and_what() -> None:
     assert f"longer than {cache.LONG} CPU seconds" in page
     assert f"at most {cache.MOST_BYTES // 2**30} GiB" in page
     assert f"{cache.VARIABLE}=off" in page
+
+
+def test_where_compiled_code_cannot_be_kept_it_is_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As in a container whose user has no home and may not write to the package."""
+    assert compiled.kept
+    monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
+    monkeypatch.setattr(compiled, "kept", True)
+    assert compiled.njit()(abs_of)(-2) == 2
+    assert not compiled.kept
+
+
+def abs_of(number: int) -> int:
+    return abs(number)

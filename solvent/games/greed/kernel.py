@@ -44,19 +44,19 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvent.exact import CertificateError, SolvedTable, cached_solution
 from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table, most_dice
 from solvent.model import Game, cached_table
 from solvent.model.arrays import Floats, Ints
+from solvent.model.compiled import njit
 from solvent.model.parameters import check_integer, shown
 
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
 
-_most_dice: Any = njit(cache=True)(most_dice)
+_most_dice: Any = njit()(most_dice)
 
 TOGETHER = 16
 """Number of the lower scores that are processed together."""
@@ -287,7 +287,7 @@ def error_bound(normal: Floats, last: Floats, sides: int) -> float:
     return (residual + rounding) * moves
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def sum_chances(most: int, sides: int, room: int) -> Floats:
     """P(n dice sum to t), [most+1, room+1]; sums of positive terms only, so nothing cancels."""
     pmf = np.zeros((most + 1, room + 1))
@@ -301,14 +301,14 @@ def sum_chances(most: int, sides: int, room: int) -> Floats:
     return pmf
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _add(part: Floats, total: Floats) -> None:
     """``total += part``."""
     for t in range(len(total)):
         total[t] += part[t]
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _rate_last_turn(
     pmf: Floats,
     sides: int,
@@ -345,7 +345,7 @@ def _rate_last_turn(
             roll[a, q] = _first_from(best[0] - TIE, rated, useful)
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _rate_normal(
     last: Floats,
     sides: int,
@@ -366,7 +366,7 @@ def _rate_normal(
 
 # Inlined with all that it calls, as each call would count references to its arrays; called once,
 # as each call would be compiled.
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def _rate(
     a: int,
     q: int,
@@ -405,7 +405,7 @@ def _rate(
     roll[a, q] = _first_from(best[0] - TIE, ring[q, slot], useful)
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def _slide(entering: Floats, leaving: Floats, window: Floats, rated: Floats, chance: float) -> None:
     """Move the windows on by one, and rate as many dice as `rated` has places, from one on."""
     for n in range(len(rated)):
@@ -413,7 +413,7 @@ def _slide(entering: Floats, leaving: Floats, window: Floats, rated: Floats, cha
         rated[n] = window[n] * chance
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def _largest(bits: Ints, count: int) -> int:
     """Return the bits of the largest of the first ratings, not all of them negative.
 
@@ -426,7 +426,7 @@ def _largest(bits: Ints, count: int) -> int:
     return largest
 
 
-@njit(cache=True, error_model="numpy", forceinline=True)
+@njit(error_model="numpy", forceinline=True)
 def _first_from(least: float, rated: Floats, count: int) -> int:
     """Return the index of the first of `count` ratings that reaches a bound."""
     first = count
@@ -436,7 +436,7 @@ def _first_from(least: float, rated: Floats, count: int) -> int:
     return first
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
     """Return the largest residual of L in its definition.
 
@@ -463,7 +463,7 @@ def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
     return worst
 
 
-@njit(cache=True, error_model="numpy")
+@njit(error_model="numpy")
 def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int, work: Floats) -> float:
     """Return the largest residual of V in its equation.
 

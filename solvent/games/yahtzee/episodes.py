@@ -7,7 +7,6 @@ from typing import NamedTuple
 
 import numpy as np
 from gymnasium import spaces
-from numba import njit
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator
@@ -17,6 +16,7 @@ from solvent.games.yahtzee.layers import YahtzeeLayers
 from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, UPPER, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import end_of, fill
 from solvent.model.arrays import Bools, Ints
+from solvent.model.compiled import njit
 from solvent.model.parameters import check_choice, check_integer
 
 OBSERVATIONS = ("vector", "onehot")
@@ -55,7 +55,7 @@ def width(rules: Rules, onehot: bool) -> int:
     return int(dice + rules.rolls + 1 + boxes + upper + 1)
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int8]) -> None:
     """Write the legal actions of a state; all actions once all boxes are filled.
 
@@ -75,7 +75,7 @@ def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int
         mask[:] = 1
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def look(
     rules: Rules,
     at: Situations,
@@ -119,7 +119,7 @@ def look(
         seen[e, seen.shape[1] - 1] = at.bonus[i]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def begin(
     rules: Rules,
     at: Situations,
@@ -143,7 +143,7 @@ def begin(
         over[i] = False
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def step(
     rules: Rules,
     at: Situations,

@@ -24,12 +24,12 @@ Forwards the actions of a policy are given, and probability flows the same way t
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from solvent.games.yahtzee.arrays import Rules
 from solvent.games.yahtzee.rules import LARGEST_POINTS
 from solvent.model.arrays import Floats
+from solvent.model.compiled import njit
 
 TIE = 1e-9
 """Choices whose values differ by at most this count as equally good."""
@@ -41,7 +41,7 @@ ENDS = 2 * AGAIN
 """The number of ends in a box."""
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
     """Return the end of a turn that fills a box with a roll; -1 if that is illegal.
 
@@ -66,7 +66,7 @@ def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
     return scored
 
 
-@njit(cache=True, inline="always")
+@njit(inline="always")
 def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int, int, int]:
     """Return the reward of an end, and the next upper-section points and bonus flag.
 
@@ -90,7 +90,7 @@ def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int,
     return reward, after, then
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def turn_values(
     rules: Rules,
     filled: int,
@@ -137,7 +137,7 @@ def turn_values(
         expect(rules, held[j], kept[j])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def expect(rules: Rules, held: Floats, kept: Floats) -> None:
     """Compute the expectation over the dice that are rolled.
 
@@ -162,7 +162,7 @@ def expect(rules: Rules, held: Floats, kept: Floats) -> None:
             kept[k, lane] /= faces
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
     """Compute the larger of the values of filling a box and of keeping the best hand.
 
@@ -184,7 +184,7 @@ def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
                     held[k, lane] = max(held[k, lane], held[less, lane])
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def solve_sets(
     rules: Rules,
     sets: NDArray[np.int32],
@@ -222,7 +222,7 @@ def solve_sets(
                 out[i, total, bonus] = kept[rules.rolls - 1, 0, lane]
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def best_actions(
     rules: Rules,
     filled: int,
@@ -263,7 +263,7 @@ def best_actions(
                         chosen[lane] = a
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def turn_ends(
     rules: Rules,
     filled: int,
@@ -310,7 +310,7 @@ def turn_ends(
                         ends[lane, a - keeps, end] += p
 
 
-@njit(cache=True, nogil=True)
+@njit(nogil=True)
 def pass_on(
     rules: Rules,
     filled: int,
