@@ -103,6 +103,14 @@ def test_every_block_runs_alone(
     exec(compile(code, page, "exec"), {"__name__": "documentation"})
 
 
+@pytest.mark.parametrize("page", ["adding-a-game.md", "gamebook-format.md", "own-algorithm.md"])
+def test_the_files_that_commands_of_a_page_name_are_on_it(page: str) -> None:
+    text = (DOCS / page).read_text("utf-8")
+    commands = re.findall(r"^(?: {4}|\$ )(solvent .*)$", text, re.MULTILINE)
+    named = set(re.findall(r"\b[\w-]+\.(?:py|toml|yaml)\b", "\n".join(commands)))
+    assert named == {name for name in named if re.search(f'title="(.*/)?{name}"', text)}
+
+
 @pytest.mark.parametrize(("page", "n"), [("matrix-games.md", 2), ("simple-solver.md", 1)])
 def test_a_block_prints_what_the_page_shows(
     page: str, n: int, capsys: pytest.CaptureFixture[str]
