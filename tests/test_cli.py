@@ -54,6 +54,16 @@ def policy_file(tmp_path: Path, small: Any) -> Path:
     return tmp_path / "policy.npz"
 
 
+def test_without_an_error_output_a_refusal_has_its_exit_code(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sys, "argv", ["solvent", "solve", "pig", "--target", "0"])
+    monkeypatch.setattr(sys, "stderr", None)
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+
+
 def test_an_encoding_that_lacks_a_character_stops_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:

@@ -251,12 +251,12 @@ class BenchProgress:
     def write(self, text: str) -> None:
         """Write a line with the time; on a terminal a long one is broken between words.
 
-        A closed output does not stop the work.
+        An output that is closed, or on a full disk, does not stop the work.
         """
         line = f"[{timedelta(seconds=round(time.monotonic() - self._began))}] {text}"
         # Rich leaves the program when its pipe is closed. In a thread that takes the reports of
         # workers, that would end the thread, and workers wait for ever for someone to take them.
-        with suppress(SystemExit, BrokenPipeError):
+        with suppress(SystemExit, OSError):
             whole = not self._console.is_terminal
             self._console.print(line, markup=False, highlight=False, soft_wrap=whole)
 

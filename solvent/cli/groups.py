@@ -98,7 +98,7 @@ LONGEST_LINE = 2000
 
 def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
     line = f"solvent: {brief(' '.join(message.split()), LONGEST_LINE)}"
-    if sys.stderr.isatty():
+    if sys.stderr is not None and sys.stderr.isatty():  # There may be no error output.
         width = get_terminal_size().columns
         line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
     typer.echo(line, err=True)

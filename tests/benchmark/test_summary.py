@@ -291,9 +291,12 @@ def test_what_is_not_of_the_format_is_refused(
     assert len(str(caught.value)) < 400 + len(str(tmp_path))
 
 
-def test_work_goes_on_when_nobody_reads_its_output(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("error", [SystemExit(1), OSError(28, "No space left on device")])
+def test_work_goes_on_when_its_output_is_closed_or_full(
+    error: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
     def closed(*_: object, **__: object) -> None:
-        raise SystemExit(1)  # So Rich does when a pipe is closed.
+        raise error  # Rich leaves the program when a pipe is closed.
 
     with BenchProgress({"A-v0 ppo 0": 1000}) as told:
         monkeypatch.setattr(Console, "print", closed)
