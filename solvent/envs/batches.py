@@ -285,7 +285,6 @@ class BothSeats(TableSimulator):
             of the same length.
         episodes: Number of episodes, m; there are 2m environments.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-        rules: The rules that draw the states, or None.
 
     Attributes:
         arrays: ``"state"`` [m] int64 and ``"stream"``, the generator's state as JSON in uint8.
@@ -299,12 +298,10 @@ class BothSeats(TableSimulator):
         game: TabularGame,
         episodes: int,
         observation: str = "vector",
-        *,
-        rules: Game | None = None,
     ) -> None:
         check_integer(episodes, "episodes", 1, 2**30)
         table = table_for_two(game, (0, 1), observation)
-        super().__init__(game, rules, 2 * episodes, table, observation)
+        super().__init__(game, None, 2 * episodes, table, observation)
         self._starts = np.flatnonzero(game.initial)
         self._chances = np.cumsum(game.initial[self._starts])
         self._state: Ints = np.full(episodes, -1)
