@@ -5,25 +5,25 @@ An algorithm is a function ``(make, seed, budget, callback) -> policy``:
 ``make``
     makes environments of the task (:class:`MakeEnv`);
 ``seed``
-    decides all that is random in the run;
+    is the seed of everything random in the run;
 ``budget``
-    says how long it may learn (:class:`Budget`);
+    is the number of environment steps (:class:`Budget`);
 ``callback(policy, timesteps)``
-    is called from time to time: it scores a policy exactly and puts it on the learning curve
+    is to be called regularly: it scores a policy exactly and adds a point to the learning curve
     (:class:`RunCallback`).
 
-It returns, and passes to ``callback``, any policy that can be scored
-(:mod:`solvent.benchmark.policies`). Its further parameters, which need defaults, are its
-hyperparameters and are recorded.
+The algorithm returns, and passes to ``callback``, any policy that can be scored
+(:mod:`solvent.benchmark.policies`). Its further parameters are its hyperparameters. They need
+defaults and are recorded.
 
 A package lists its algorithms among its entry points::
 
     [project.entry-points."solvent.algorithms"]
     mine = "my_package.learning:mine"
 
-One that no package declares is named by its place: ``"my_package.learning:mine"`` or
-``"folder/file.py:mine"``. The abilities of an algorithm are declared by an :class:`Algorithm`
-instead of the function, or by attributes of the function with the names of its fields.
+An algorithm that no package declares is named by its place: ``"my_package.learning:mine"`` or
+``"folder/file.py:mine"``. To declare what an algorithm supports, use an :class:`Algorithm` instead
+of the function, or give the function attributes with the names of its fields.
 
 **A run** has a folder, ``<task>/<algorithm>-<seed>`` within that of the bench:
 
@@ -35,14 +35,14 @@ instead of the function, or by attributes of the function with the names of its 
 ``own/``                      the algorithm's own files, such as checkpoints
 ============================  ================================================================
 
-By self-play each seat has its files, ``policy_0.npz`` and so on.
+In self-play each seat has its own files, ``policy_0.npz`` and so on.
 
-A run that was interrupted is begun again with what is in ``own/``. Whatever an algorithm finds
-there, equal seeds have to give equal policies; one that keeps nothing there begins anew. A finished
-run is read back, and its policies are scored again. Neither is done once the source of the
-algorithm has changed: then the folder is refused.
+An interrupted run is called again, and finds the files of its earlier call in ``own/``. With or
+without such files, equal seeds have to give equal policies. An algorithm without files of its own
+starts again from the beginning. A finished run is read back, and its policies are scored again. If
+the source of the algorithm has changed, the folder is refused.
 
-The name of an algorithm that saw the solution of its game gets an ending that says so
+If an algorithm saw the solution of its game, its name gets a suffix
 (:mod:`solvent.benchmark.run_folder`).
 """
 
@@ -96,8 +96,8 @@ class Budget:
     """The training budget of an algorithm.
 
     Attributes:
-        timesteps: Environment steps, in all environments together. For one that uses the table,
-            each update of a state counts as one step.
+        timesteps: Environment steps, in all environments together. For an algorithm that uses the
+            table, each update of a state counts as one step.
     """
 
     timesteps: int
@@ -105,20 +105,20 @@ class Budget:
 
 @dataclass(frozen=True)
 class Algorithm:
-    """An algorithm and the facts about it that a benchmark needs.
+    """An algorithm, and what it supports.
 
     Attributes:
         run: The function.
-        one_seat: Whether it can learn a game for one player, or one seat against an opponent who
-            does not learn.
-        self_play: Whether it can learn both seats of a game for two.
-        uses_model: Whether it needs the table of the game, ``make.table``: its results are
-            marked apart from those of algorithms that only learn from episodes.
-        masked: Whether it is told the legal actions.
-        observation: Default observation type of environments, and that of a policy that it returns
-            as a function: ``"vector"``, ``"onehot"`` or ``"index"``.
-        refuses: A function from a :class:`solvent.benchmark.suites.TaskGame` to the reason why
-            it cannot be learned, or to None if it can.
+        one_seat: Whether it can learn a one-player game, or one seat against an opponent who does
+            not learn.
+        self_play: Whether it can learn both seats of a two-player game.
+        uses_model: Whether it needs the table of the game, ``make.table``. Its results are then
+            marked, to distinguish it from algorithms that learn only from episodes.
+        masked: Whether it uses action masks.
+        observation: Default observation type of its environments, and of the policies that it
+            returns as functions: ``"vector"``, ``"onehot"`` or ``"index"``.
+        refuses: A function from a :class:`solvent.benchmark.suites.TaskGame` to the reason why the
+            algorithm cannot learn it, or to None if it can.
     """
 
     run: Callable[..., Any]
@@ -131,20 +131,17 @@ class Algorithm:
 
     @property
     def source(self) -> str:
-        """A short hash of the source of the function's file, or of the package that it is part of.
-
-        A run belongs to the code that made it.
-        """
+        """A short hash of the source of the function's file, or of its package if it has one."""
         run = self.run
         while isinstance(run, partial):
             run = run.func
         return source_hash(run.__module__)
 
     def hyperparameters(self) -> dict[str, Any]:
-        """The parameters of the function besides those of every algorithm.
+        """Return the parameters of the function that are its own, with their values.
 
         Raises:
-            ValueError: If it cannot be called so; the message says how it has to be.
+            ValueError: If the function does not have the parameters of an algorithm.
         """
         parameters = list(inspect.signature(self.run).parameters.values())
         first, others = parameters[: len(GIVEN)], parameters[len(GIVEN) :]
@@ -152,7 +149,7 @@ class Algorithm:
             one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in first
         )
         own = [one for one in others if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-        # The signature of a partial function does not show what went into its **settings.
+        # The signature of a partial function does not show the values in its **settings.
         given = self.run.keywords if isinstance(self.run, partial) else {}
         if not fits or any(one.default is one.empty for one in own):
             raise ValueError(
@@ -176,7 +173,7 @@ class Algorithm:
         return replace(self, run=partial(self.run, **settings)) if settings else self
 
     def refusal(self, game: TaskGame) -> str | None:
-        """Return why it cannot learn a task; None if it can."""
+        """Return the reason why the algorithm cannot learn a task; None if it can."""
         if game.task.self_play and not self.self_play:
             return "it does not learn by self-play"
         if not game.task.self_play and not self.one_seat:
@@ -294,7 +291,7 @@ class MakeEnv:
         return cast(VectorEnv, self._one_seat("make.vector()", gym.make_vec, VectorEnv, own))
 
     def aec(self, **arguments: Any) -> Any:
-        """Make a PettingZoo environment in which one agent acts after the other, for self-play.
+        """Make a PettingZoo environment in which the agents take turns, for self-play.
 
         Args:
             arguments: Arguments of the environment, instead of the task's.
@@ -330,7 +327,7 @@ class MakeEnv:
 
     @property
     def simulator(self) -> TabularGame:
-        """The same arrays for a compiled loop that draws episodes from them, and reads no more."""
+        """The same table, for a compiled loop that uses it only to draw episodes."""
         return self._game.table
 
     def _of_env(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -364,13 +361,13 @@ class MakeEnv:
 
 
 OWN = "own"
-"""The folder of an algorithm's own files in that of its run."""
+"""The folder of an algorithm's own files, inside the folder of the run."""
 
 IDENTITY = {"algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs"}
 """The entries of a training's request besides its settings."""
 
 LONGEST_ERROR = 1000
-"""Characters that are kept of an exception's message."""
+"""Largest number of characters of an exception's message in a record."""
 
 
 @dataclass(frozen=True)
@@ -421,11 +418,11 @@ class Run:
 
 
 class Stopped(BaseException):
-    """The bench has been told to stop; not an error that an algorithm could catch by mistake."""
+    """The bench is to stop; not an Exception, so that no algorithm catches it by mistake."""
 
 
 class RunCallback:
-    """The callback that an algorithm calls from time to time.
+    """The callback that an algorithm calls regularly.
 
     It returns nothing, so that the learner does not see the exact scores.
 
@@ -439,7 +436,7 @@ class RunCallback:
 
     Attributes:
         folder: Folder for the algorithm's own files, such as checkpoints.
-        curve: The learning curve so far, including that of an interrupted run.
+        curve: The learning curve so far, including the points before an interruption.
         hyperparameters: Hyperparameters of the algorithm.
     """
 
@@ -462,18 +459,18 @@ class RunCallback:
             list(read_curve(self._path, Evaluation)) if self._path.exists() else []
         )
         self._began, self._before = _cpu_seconds(), 0.0
-        self._told: int | None = None
+        self._reported: int | None = None
 
     @property
     def seconds(self) -> float:
-        """CPU time of the run so far, that before an interruption and all evaluations included."""
+        """CPU time of the run so far, including evaluations and the time before an interruption."""
         return self._before + _cpu_seconds() - self._began
 
     @property
     def settings(self) -> dict[str, Any]:
-        """The hyperparameters, with the request of :func:`solvent.training.train` in `folder`.
+        """The hyperparameters, with the request of a :func:`solvent.training.train` in `folder`.
 
-        A learner that is trained there needs no note of it.
+        So an algorithm that trains with it need not :meth:`note` its hyperparameters.
         """
         found = dict(self.hyperparameters)
         for path in sorted(self.folder.rglob(RECORD)):
@@ -483,7 +480,7 @@ class RunCallback:
         return found
 
     def __call__(self, policy: Any, timesteps: int) -> None:
-        """Score a policy exactly and put it on the learning curve.
+        """Score a policy exactly and add a point to the learning curve.
 
         Args:
             policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
@@ -493,7 +490,7 @@ class RunCallback:
             ValueError: If it is no policy for the game, or `timesteps` is no number of steps.
         """
         check_integer(timesteps, "timesteps", 0, 10**15)
-        self._go_on_from(timesteps, timesteps - 1)
+        self._resume_at(timesteps, timesteps - 1)
         self._evaluate(policy, timesteps)
         self.progress(timesteps)
 
@@ -502,12 +499,12 @@ class RunCallback:
 
         Args:
             timesteps: Environment steps taken so far.
-            latest: The last point of the learning curve of an algorithm that keeps its own; that
-                of `curve` if left out.
+            latest: The last point of the learning curve, if the algorithm makes its own. Default:
+                the last point of `curve`.
         """
         check_integer(timesteps, "timesteps", 0, 10**15)
-        self._go_on_from(timesteps, timesteps)
-        self._told = timesteps
+        self._resume_at(timesteps, timesteps)
+        self._reported = timesteps
         if self._report is not None:
             total = self._budget.timesteps
             if latest is None and self.curve:
@@ -515,7 +512,7 @@ class RunCallback:
             self._report(Moment(min(timesteps, total), total, latest, self._resumed))
 
     def note(self, **hyperparameters: Any) -> None:
-        """Keep hyperparameters in the record that are not parameters of the function.
+        """Record hyperparameters that are not parameters of the function.
 
         Args:
             hyperparameters: Further hyperparameters by name; JSON-able.
@@ -523,7 +520,7 @@ class RunCallback:
         self.hyperparameters |= hyperparameters
 
     def adopt(self, curve: Iterable[Evaluation]) -> None:
-        """Take over the learning curve of an algorithm that scores its policies itself.
+        """Use the learning curve of an algorithm that scores its policies itself.
 
         Args:
             curve: The whole curve, with the CPU time of the whole run.
@@ -532,7 +529,7 @@ class RunCallback:
             Evaluation(at.timesteps, at.value, at.gap, at.mode_value, at.mode_gap, at.seconds)
             for at in curve
         ]
-        self._told = self.curve[-1].timesteps
+        self._reported = self.curve[-1].timesteps
         self._before, self._began = self.curve[-1].seconds, _cpu_seconds()
 
     def end(self, policy: Any) -> tuple[Learned, ...]:
@@ -541,12 +538,12 @@ class RunCallback:
         Args:
             policy: A policy in a form that :mod:`solvent.benchmark.policies` allows.
         """
-        steps = self._told
+        steps = self._reported
         if steps is None:
-            # One that was resumed when all was learned reports nothing any more.
+            # A run that is resumed after its last step reports nothing.
             done = self.curve[-1:] if self._resumed else []
             steps = done[0].timesteps if done else self._budget.timesteps
-        self._go_on_from(steps, steps)
+        self._resume_at(steps, steps)
         policies = self._evaluate(policy, steps)
         self.progress(steps)
         return policies
@@ -561,22 +558,22 @@ class RunCallback:
         write_curve(self._path, self.curve, Evaluation, saw=saw_solution(self.settings))
         return policies
 
-    def _go_on_from(self, timesteps: int, last: int) -> None:
-        """On the first reported step, drop the later points of an interrupted run's curve."""
-        if self._told is None:
-            self._told = timesteps
+    def _resume_at(self, timesteps: int, last: int) -> None:
+        """At the first report, drop the points of an interrupted run's curve after `last`."""
+        if self._reported is None:
+            self._reported = timesteps
             self.curve = [one for one in self.curve if one.timesteps <= last]
             self._before = self.curve[-1].seconds if self.curve else 0.0
 
 
 def _cpu_seconds() -> float:
-    """CPU time of this process and of those of its children that have ended."""
+    """Return the CPU time of this process and of its children that have ended."""
     spent = os.times()
     return sum(spent[:4])
 
 
 def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
-    """Do a run, or go on with it, or read it back if it is finished.
+    """Do a run, continue it, or read it back if it is finished.
 
     Args:
         out: The folder of the bench.
@@ -586,11 +583,11 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
     Raises:
         ValueError: If the folder holds another run, or the algorithm returns no policy.
         CertificateError, ImproperGameError: If the task has no optimum that can be proved.
-        StoreError: If a file in the folder is damaged or cannot be written, or another process is
-            at work in it.
+        StoreError: If a file in the folder is damaged or cannot be written, or another process
+            uses the folder.
     """
     algorithm, game = run.found(), task_game(run.task)
-    # What has to be equal for a run to be resumed.
+    # All of this has to be equal for a run to be resumed.
     request = {
         "task": run.task.terms(),
         "model_hash": game.table.model_hash,
@@ -608,15 +605,15 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
 def _learn(
     folder: RunFolder, run: Run, algorithm: Algorithm, game: TaskGame, report: Report | None
 ) -> None:
-    """Do a run, or go on with it, in its folder."""
-    _ = game.solution  # Where there is none, nothing is to be learned.
+    """Do or continue a run in its folder."""
+    _ = game.solution  # Raises now if the game has none.
     place, name = folder.folder, f"{run.algorithm} {run.seed}"
     callback = RunCallback(game, algorithm, run.budget, place, name, report)
     try:
         returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
         policies = callback.end(returned)
     except (Exception, SystemExit):
-        # With nothing kept, the run may begin anew with an algorithm that has been mended.
+        # Without files of its own, the run may start again with a corrected algorithm.
         if not any(callback.folder.iterdir()):
             folder.record.unlink(missing_ok=True)
         raise
@@ -638,7 +635,7 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
     """
     try:
         return perform(out, run, report)
-    # An algorithm may raise anything, and one that was a script leaves by sys.exit().
+    # An algorithm may raise anything, and one that was a script may call sys.exit().
     except (Exception, SystemExit) as error:
         what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
         return FailureRecord(run.task.name, run.algorithm, run.seed, what)
@@ -658,7 +655,7 @@ def plain(value: Any) -> Any:
             return {str(key): plain(item) for key, item in value.items()}
         case _ if is_number(value):
             return value
-    # Its place in memory is another in every process, and says nothing.
+    # The address in memory differs between processes.
     return getattr(value, "__qualname__", None) or re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 

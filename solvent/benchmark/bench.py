@@ -1,17 +1,16 @@
-"""Algorithms on tasks: run in processes of their own, scored exactly, kept for the report.
+"""Running algorithms on tasks, in separate processes, with exact scores.
 
-:func:`bench` works through tasks, each with the algorithms to run on it. It writes ``results.json``
-(:mod:`solvent.benchmark.records` says what is in it) and for each run a folder
-(:mod:`solvent.benchmark.algorithms`).
+:func:`bench` runs algorithms on each of some tasks. It writes ``results.json``
+(:mod:`solvent.benchmark.records`) and a folder for each run (:mod:`solvent.benchmark.algorithms`).
 
-Killed at any moment and called again, it reads finished runs back, resumes the others from
-the files of their algorithms, and ends with the same results but for ``cpu_seconds``. A run that
-ends with an exception, or whose process dies, is reported at the end, and does not affect others.
-A task whose optimum cannot be proved is left out of the results, and each of its runs is reported
-as failed.
+If a bench is killed and called again, it reads finished runs back, resumes the others from the
+files of their algorithms, and ends with the same results except ``cpu_seconds``. A run that ends
+with an exception, or whose process dies, is reported at the end, and does not affect others. A task
+whose optimum cannot be proved is left out of the results, and each of its runs is reported as
+failed.
 
-The runs are done by processes of this machine, or by those of a Ray cluster: there each run has a
-folder on the machine that does it, whose files come back when the run is finished.
+Runs are done by processes of this machine or of a Ray cluster. On a cluster, each run has a folder
+on the machine that does it, and its files are copied back when the run is finished.
 """
 
 from __future__ import annotations
@@ -95,14 +94,14 @@ def bench(
 
     Args:
         out: Folder for the results.
-        tasks: A suite or tasks, of which each algorithm does those that it can.
+        tasks: A suite or tasks. An algorithm skips tasks that it does not support.
         algorithms: Functions by name, as :mod:`solvent.benchmark.algorithms` describes them, or
-            their places; or names only. Default: those that the tasks name.
-        seeds: Number of seeds of each algorithm on each task. Default: that of the task, or 1 for
-            an algorithm that it does not name. Those of a suite follow from its hash
+            their places; or names only. Default: the algorithms that the tasks name.
+        seeds: Number of seeds of each algorithm on each task. Default: the number in the task, or 1
+            for an algorithm that it does not name. The seeds of a suite follow from its hash
             (:func:`solvent.benchmark.suites.suite_seeds`), others are 0, 1 and so on.
-        settings: Settings of algorithms by the algorithm's name, the same on all tasks, in the
-            place of those of the suite.
+        settings: Settings of algorithms by the algorithm's name, the same on all tasks, instead of
+            the suite's.
         workers: Number of runs at the same time.
         on: Address of a Ray cluster that does the runs, instead of processes of this machine
             (:mod:`solvent.exact.layered.cluster`).
@@ -116,7 +115,7 @@ def bench(
         ValueError: If an environment or algorithm is unknown, an algorithm cannot be sent to
             another process, a task has no budget, or there is nothing to do.
         CertificateError, ImproperGameError: If no task has an optimum that can be proved.
-        StoreError: If `out` cannot be written to, or another process is at work in it.
+        StoreError: If `out` cannot be written to, or another process uses it.
         ClusterError: If the cluster cannot be used, or was lost.
     """
     out = Path(out)
@@ -134,17 +133,17 @@ def bench(
     with locked(out):
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
-        with BenchProgress(totals, shown=progress) as told:
+        with BenchProgress(totals, shown=progress) as display:
             for line in left_out:
-                told.write(f"left out  {line}")
-            if count := _passed_over(out, runs):
-                told.write(
+                display.write(f"left out  {line}")
+            if count := _unused_results(out, runs):
+                display.write(
                     f"left out  {count} of the results in {FILE}, for which this bench does not "
                     f"ask; their folders stay, and a bench that asks for them reads them back"
                 )
-            with _started(out, runs, workers, on, told) as outcomes:
-                # While the runs go on elsewhere, this process solves games and scores baselines.
-                references = _references(games, told)
+            with _started(out, runs, workers, on, display) as outcomes:
+                # Meanwhile this process solves games and scores baselines.
+                references = _references(games, display)
                 by_name = outcomes()
             ended = [(run.task.name, by_name[run.name]) for run in runs]
             record = BenchRecord(
@@ -163,7 +162,7 @@ def bench(
                 failures=tuple(own for _, own in ended if isinstance(own, FailureRecord)),
             )
             write_results(out, record)
-            told.write(f"written   {out / FILE}")
+            display.write(f"written   {out / FILE}")
     return record
 
 
@@ -210,11 +209,11 @@ def _plan(
     return runs, left_out
 
 
-def _passed_over(out: Path, runs: Sequence[Run]) -> int:
-    """Return how many results of an earlier bench in the folder none of these runs has."""
+def _unused_results(out: Path, runs: Sequence[Run]) -> int:
+    """Return the number of results of an earlier bench in the folder that are of no run here."""
     asked = {run.folder for run in runs}
-    with suppress(StoreError):  # Where there are none, or damaged ones, there is nothing to keep.
-        tasks = read_bench(out, trust=True).tasks  # They are counted; no code is run.
+    with suppress(StoreError):  # Missing or damaged results count as none.
+        tasks = read_bench(out, trust=True).tasks  # They are only counted; no code is run.
         return sum(agent.folder not in asked for task in tasks for agent in task.agents)
     return 0
 
@@ -237,7 +236,7 @@ def _checked(name: str, source: Source) -> Algorithm:
     try:
         pickle.dumps(source)
         reachable = algorithm.run.__module__ != "__main__" or hasattr(main, "__file__")
-    except Exception:  # What cannot be pickled says so in many ways.
+    except Exception:  # Pickle raises many kinds of errors.
         reachable = False
     if not reachable:
         raise ValueError(
@@ -247,7 +246,7 @@ def _checked(name: str, source: Source) -> Algorithm:
     return algorithm
 
 
-def _references(games: Mapping[str, TaskGame], told: BenchProgress) -> list[TaskRecord]:
+def _references(games: Mapping[str, TaskGame], display: BenchProgress) -> list[TaskRecord]:
     """Solve games and score their baselines; a game without a proved optimum is left out.
 
     Raises:
@@ -258,10 +257,10 @@ def _references(games: Mapping[str, TaskGame], told: BenchProgress) -> list[Task
         try:
             found.append(task_record(game))
         except (CertificateError, ImproperGameError) as error:
-            told.write(f"failed    {name}: no optimum is proved: {error}")
+            display.write(f"failed    {name}: no optimum is proved: {error}")
             refused = error
         else:
-            told.write(f"solved    {name}: optimum {game.optimum[0]:z.6f}")
+            display.write(f"solved    {name}: optimum {game.optimum[0]:z.6f}")
     if refused is not None and not found:
         raise refused
     return found
@@ -269,18 +268,18 @@ def _references(games: Mapping[str, TaskGame], told: BenchProgress) -> list[Task
 
 @contextmanager
 def _started(
-    out: Path, runs: Sequence[Run], workers: int, on: str | None, told: BenchProgress
+    out: Path, runs: Sequence[Run], workers: int, on: str | None, display: BenchProgress
 ) -> Iterator[Callable[[], dict[str, Outcome]]]:
     """Start all runs; yield a function that waits for their outcomes, by the names of the runs.
 
     An error stops them.
     """
-    told.write(f"training  {len(runs)} runs, {on or workers} at the same time, into {out}")
-    # The last tasks are the longest; begun first, they leave no processor idle at the end.
+    display.write(f"training  {len(runs)} runs, {on or workers} at the same time, into {out}")
+    # The last tasks take longest. Started first, they leave no processor idle at the end.
     order = list(reversed(runs))
     if on is not None:
         with RayWorkers(on) as machines:
-            yield partial(_on_cluster, machines, out, order, told)
+            yield partial(_on_cluster, machines, out, order, display)
         return
     context = multiprocessing.get_context("spawn")
     # Workers communicate through a manager process, so a dying worker cannot hold a lock.
@@ -309,15 +308,15 @@ def _started(
             finally:
                 idle.put(worker)
 
-        def tell() -> None:
+        def show() -> None:
             while (event := events.get()) is not None:
                 name, what = event
                 if isinstance(what, Moment):
-                    told.move(name, what)
+                    display.move(name, what)
                 else:
-                    told.finish(name, what)
+                    display.finish(name, what)
 
-        reader = threading.Thread(target=tell, daemon=True)
+        reader = threading.Thread(target=show, daemon=True)
         reader.start()
         try:
             with ThreadPoolExecutor(workers) as threads:
@@ -336,21 +335,21 @@ def _started(
 
 
 PATIENCE = 3.0
-"""Seconds that a run has to end at its next report when the bench is interrupted."""
+"""Seconds in which a run can stop at its next report when the bench is interrupted."""
 
 _worker: dict[str, Any] = {}
 
 
 def _begin_worker(events: Any, stop: Any) -> None:
-    """Set a worker up."""
+    """Set up a worker."""
     live_with_parent()
     _worker.update(events=events, stop=stop)
     threading.Thread(target=_leave, args=(stop,), daemon=True).start()
 
 
 def _leave(stop: Any) -> None:
-    """End this worker some time after the bench was told to stop; a run may report too seldom."""
-    with suppress(EOFError, OSError):  # The bench itself is gone.
+    """End this worker some time after the bench is stopped, since a run may report too rarely."""
+    with suppress(EOFError, OSError):  # The bench itself has ended.
         stop.wait()
     time.sleep(PATIENCE)
     os._exit(1)
@@ -370,20 +369,20 @@ def _work(out: Path, run: Run) -> Outcome:
 
 
 def _on_cluster(
-    workers: RayWorkers, out: Path, runs: Sequence[Run], told: BenchProgress
+    workers: RayWorkers, out: Path, runs: Sequence[Run], display: BenchProgress
 ) -> dict[str, Outcome]:
     """Return the outcome of each run on a Ray cluster, by its name.
 
-    A run is done in a folder of its own on the machine that does it, and its files come to the
-    bench's folder when it is finished. The files of an unfinished run stay behind: after an
-    interruption the bench resumes with whole runs. An algorithm given as a file has to be at the
-    same place on every machine.
+    Each run has a folder on the machine that does it, and its files are copied to the bench's
+    folder when it is finished. The files of an unfinished run are not copied, so after an
+    interruption it starts again. An algorithm given as a file has to have the same path on every
+    machine.
     """
     build, ended = this_build(), {}
     asked = [(n, build, run, _files_in(out / run.folder)) for n, run in enumerate(runs)]
     for _, _, run, files in asked:
         if RECORD not in files:
-            told.move(run.name, Moment(0, run.budget.timesteps, None))
+            display.move(run.name, Moment(0, run.budget.timesteps, None))
     for number, outcome, files in workers.run(_work_on_cluster, asked):
         run = runs[number]
         # The record comes last: with it a run is finished.
@@ -391,7 +390,7 @@ def _on_cluster(
             path = out / run.folder / name
             path.parent.mkdir(parents=True, exist_ok=True)
             write_atomically(path, files[name])
-        told.finish(run.name, outcome)
+        display.finish(run.name, outcome)
         ended[run.name] = outcome
     return ended
 

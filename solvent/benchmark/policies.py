@@ -4,15 +4,15 @@ For each learned seat, an algorithm may return
 
 - a :class:`solvent.model.TabularPolicy`, or an array [S, A] of probabilities of actions;
 - a function from a batch of observations [n, D] to probabilities [n, A] or actions [n]
-  (:mod:`solvent.baselines.gate`). Its weight on illegal actions counts for the lowest
-  legal one, as environments play it;
+  (:mod:`solvent.baselines.gate`). The probability of illegal actions is added to the lowest legal
+  one, which environments play instead;
 - a :class:`Learned`, if the greedy policy is not that of the most probable actions.
 
 In self-play it returns a pair, seat 0 first, or one function for both seats.
 
-The policies of many runs of a task are kept in one small file. It has the decisions of a player
-alone: the states in which it has several legal actions, and those actions. For each seat s of R
-runs,
+The policies of many runs of a task are stored in one small file. It contains only decisions, that
+is, the states in which a player has several legal actions, with these actions. For each seat s of
+R runs,
 
 ========================  ============  =========================================================
 array                     shape         numbers
@@ -22,11 +22,11 @@ array                     shape         numbers
                                         the last, as a share of a whole number
 ========================  ============  =========================================================
 
-The whole number is :data:`UNIT`, by which a probability is one byte, and by self-play, where runs
-are judged by the policy as sampled, :data:`FINE_UNIT`. A policy that comes back is a distribution
-in every state, and differs from the one that was kept by less than one share in each probability;
-what is scored is the one that comes back. The file is an archive (:mod:`solvent.exact.archive`):
-its shapes follow from the game, and are compared before anything is unpacked.
+The whole number is :data:`UNIT`, so that a probability is one byte, or in self-play, where runs are
+judged by the sampled policy, :data:`FINE_UNIT`. A policy read from the file is a distribution in
+every state, each probability differs from the original by less than one share, and it is this
+policy that is scored. The file is an archive (:mod:`solvent.exact.archive`): its shapes follow from
+the game, and are compared before anything is unpacked.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
 UNIT, FINE_UNIT = 31, 65_535
-"""The shares that stand for probability 1, alone and by self-play."""
+"""The numbers of shares that make up probability 1, for one seat and in self-play."""
 
 KIND = "policies"
 """The kind of archive that a file of policies is."""
@@ -195,9 +195,9 @@ def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: S
     """Return the exploitability of a learned policy; NaN if it has none, or none can be proved.
 
     A policy can be so close to the optimum that a best response waits a million moves for a
-    blunder, which widens the bracket of its value. A training does not fail for that.
-    Infinite exploitability means that an episode goes on for ever at a cost. This takes a fraction
-    of the time of a full score.
+    blunder, which widens the bracket of its value. A training does not fail because of that.
+    Infinite exploitability means that an episode never ends and costs reward for ever. This takes a
+    fraction of the time of a full score.
 
     Args:
         game: A game for two.
@@ -340,7 +340,7 @@ class Decisions:
         chances = policies.sampled.normalized()[self.states[self._of_state], self.actions]
         shares = np.floor(chances * self.unit)
         if len(self.states):
-            # What rounding leaves over goes to the largest remainders.
+            # The shares left over by rounding go to the largest remainders.
             left = self.unit - np.add.reduceat(shares, self.begins)
             order = np.lexsort((shares - chances * self.unit, self._of_state))
             rank = np.empty(len(order))

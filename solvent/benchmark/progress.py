@@ -1,10 +1,10 @@
 """Progress of long work: a bar on a terminal or in a notebook, lines elsewhere.
 
 A bar appears when the work has taken a second, and vanishes at its end. In a pipe or a log there
-are lines on the error output instead: the first after ten seconds, each later one after twice the
-time, up to ten minutes. Both tell the time that is left.
+are lines on the error output instead: the first after ten seconds, and each later one after twice
+the time of the one before, at most ten minutes. Both show the time that is left.
 
-A bench has one bar for all of its runs, and besides a line for each of its events.
+A bench has one bar for all of its runs, and a line for each of its events.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ PERIODS = (10.0, 600.0)
 """Seconds before the first line where there is no terminal, and most seconds between two."""
 
 SPEED_PERIOD = 600.0
-"""Seconds of the past from which the time that is left is concluded."""
+"""Seconds of past work from which the remaining time is estimated."""
 
 
 def _now(description: str) -> str:
@@ -57,7 +57,7 @@ def _now(description: str) -> str:
 
 
 class _Now(ProgressColumn):
-    """The description of the work; while Numba compiles, that it does."""
+    """The description of the work, or a note while Numba compiles."""
 
     def render(self, task: Task) -> Text:
         """Return the description."""
@@ -65,7 +65,7 @@ class _Now(ProgressColumn):
 
 
 class _Left(TimeRemainingColumn):
-    """The time that is left, with that word; nothing while it is unknown."""
+    """The remaining time, such as ``0:00:07 left``; empty while it is unknown."""
 
     def render(self, task: Task) -> Text:
         """Return the time that is left, such as ``0:00:07 left``."""
@@ -76,11 +76,11 @@ class _Left(TimeRemainingColumn):
 class Bar:
     """The progress of some work, shown while this context lasts.
 
-    Called with a description of what is done now, how much of it is done, and how much there is,
-    None if that is unknown.
+    To show progress, call it with a description of the present work, the amount done, and the total
+    amount, None if that is unknown.
 
     Args:
-        description: The description of the work, until it tells more.
+        description: The description of the work until the first call.
         done: The amount of work that was done before.
         total: The total amount of work; None while that is unknown.
         shown: Whether to show anything.
@@ -185,7 +185,7 @@ class Moment:
         timesteps: Steps taken.
         total: Steps to be taken.
         evaluation: Latest point of its learning curve.
-        resumed: Whether it goes on from where an earlier bench was interrupted.
+        resumed: Whether it continues a training of an interrupted bench.
     """
 
     timesteps: int

@@ -1,20 +1,20 @@
 """The results of a bench in ``results.json``, written and read.
 
-The file holds a :class:`BenchRecord` as an object with its fields as keys, and ``"format": 2``; in
-it a :class:`TaskRecord` for each task, in that an :class:`AgentRecord` for each agent and a
+The file holds a :class:`BenchRecord` as an object with its fields as keys, and ``"format": 2``. It
+has a :class:`TaskRecord` for each task, and this an :class:`AgentRecord` for each agent and a
 :class:`BaselineRecord` for each baseline. Entries that are None are left out. A file without
-``format`` is of the first format, which had tasks alone, with fewer fields.
+``format`` is of the first format, which had only tasks, with fewer fields.
 
 The folder of the bench has a subfolder for every agent (:mod:`solvent.benchmark.algorithms`), with
 the files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
 ``curve.csv`` (read by :func:`solvent.exact.learning_curve.read_curve`).
 
-By self-play an agent has learned both seats, and its folder has the policies of each,
+In self-play an agent has learned both seats, and its folder has policies for each,
 ``policy_0.npz``, ``policy_1.npz``, ``policy_mode_0.npz`` and ``policy_mode_1.npz``.
-:func:`figures` says which figures such a pair has.
+:func:`figures` describes the figures of such a pair.
 
-The form of everything is checked on reading, so that later code can rely on it. The figures are
-those that the file states; :mod:`solvent.report.solved` computes them from the policies.
+The types of all entries are checked on reading, so that later code can rely on them. The figures
+are as stated in the file; :mod:`solvent.report.solved` computes them from the policies.
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ LARGEST_RESULTS = 2**28
 class AgentRecord:
     """The result of a run of an algorithm.
 
-    Numbers that begin with ``mode`` are of the policy that takes the most probable action, the
-    others of the policy as it is sampled. By self-play they are means over both seats, and a gap is
+    Numbers that begin with ``mode`` are of the greedy policy, which takes the most probable action,
+    and the others of the sampled policy. In self-play they are means over both seats, and a gap is
     an exploitability.
 
     Attributes:
@@ -70,9 +70,9 @@ class AgentRecord:
         exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
         mode_exploitability: Exploitability in seat 0 and in seat 1 for self-play, else None.
         uses_model: Whether the algorithm was given the table of the game.
-        masked: Whether it was told the legal actions.
+        masked: Whether the algorithm used action masks.
         hyperparameters: All hyperparameters of the run.
-        setting: Values that were given to the algorithm in place of its defaults.
+        setting: Values that replaced the algorithm's defaults.
         system: Versions and hardware of the run (:mod:`solvent.benchmark.run_folder`).
     """
 
@@ -100,7 +100,7 @@ class AgentRecord:
 
     @property
     def told(self) -> str:
-        """The privileged information that the learner was given, in words."""
+        """The information that the learner was given, in words."""
         told = "the model" if self.uses_model else "samples"
         told += ", legal actions" * (self.masked and not self.uses_model)
         return told + ", the solution" * saw_solution(self.hyperparameters)
@@ -108,7 +108,7 @@ class AgentRecord:
 
 @dataclass(frozen=True, slots=True)
 class BaselineRecord:
-    """A policy known without learning; the numbers are as for an agent."""
+    """The result of a policy that was not learned; the numbers are as for an agent."""
 
     name: str
     value: float
@@ -183,10 +183,10 @@ class TaskRecord:
 
     @property
     def judged(self) -> str:
-        """The policy that runs are compared by: ``"greedy"``, or by self-play ``"sampled"``.
+        """The policy by which runs are compared: ``"greedy"``, or in self-play ``"sampled"``.
 
-        Where both players act at once an optimal strategy may have to be mixed, and a best response
-        exploits the greedy policy even of the optimum.
+        If both players act at once, an optimal strategy may have to be mixed. A best response would
+        then exploit the greedy policy even of the optimum.
         """
         return "sampled" if self.for_two else "greedy"
 
@@ -244,9 +244,9 @@ class BenchRecord:
 def figures(scores: Sequence[Score]) -> dict[str, Any]:
     """Return the figures of a policy, or of a pair, as in records of agents and baselines.
 
-    Of a pair, a gap is an exploitability and a value is a policy's security level, its value
-    against a best response, so that those of two optimal policies have the mean 0. Figures are
-    means over both seats but `worst_start_gap`, which is the larger of the two.
+    For a pair, a gap is an exploitability. A value is the policy's value against a best response,
+    so the mean of the two is 0 if both policies are optimal. Figures are means over both seats,
+    except `worst_start_gap`, which is the larger of the two.
 
     Args:
         scores: Score of the policy, or of those in seat 0 and in seat 1.

@@ -3,14 +3,13 @@
 A folder belongs to one training. Its record contains the request, so that a call with other
 arguments is refused instead of continuing with another network. While a process trains in a
 folder it holds the folder's lock (:func:`solvent.model.files.locked`); a finished training is read
-back without it.
+back without the lock.
 
 No learner of this package sees the solution of its game unless the user asks for it by name.
-Whether one did is computed from the record of its run and stated nowhere else, so that nobody has
-to remember to say so. An exact evaluation is no privilege as long as it only measures: learners do
-not read it.
+Whether a learner saw it is always computed from the record of its run, so that nobody can forget to
+state it. Exact evaluations do not count, since learners do not read them.
 
-**Reading.** Files that somebody else may have written are read by the types of what they hold
+**Reading.** Files that somebody else may have written are validated by the types of their contents
 (:func:`validated`).
 """
 
@@ -53,8 +52,8 @@ def read_json(
         path: The file.
         largest: The number of bytes that it may have.
         what: The expected content, for messages.
-        nan: Whether ``NaN`` may stand for a number that is not known.
-        infinite: Whether ``Infinity`` and ``-Infinity`` may stand for numbers without bound.
+        nan: Whether ``NaN`` is allowed, for an unknown number.
+        infinite: Whether ``Infinity`` and ``-Infinity`` are allowed.
 
     Raises:
         StoreError: If the file cannot be read or is not JSON.
@@ -130,8 +129,8 @@ class RunFolder:
         """Do the work of this run, unless it is finished, and return its record.
 
         Args:
-            work: Does the work, or goes on with it, and writes the record.
-            resume: Whether to go on from the files in the folder; otherwise the run begins again.
+            work: A function that does or continues the work, and writes the record.
+            resume: Whether to continue from the files in the folder, instead of starting again.
 
         Raises:
             ValueError: If the folder holds another run.
@@ -277,16 +276,16 @@ def _processor() -> str:
 
 UNIFORM: str = "uniform"
 IMPORTANCE: str = "importance"
-"""The weights by which exploring starts are drawn: all states alike, or by what is at stake."""
+"""The weights of exploring starts: all states alike, or by how much the choice matters."""
 
 MARK = "+solution"
-"""The end of the name of an algorithm that saw the solution."""
+"""The suffix of the name of an algorithm that saw the solution."""
 
 STARTS = "exploring starts weighted by importance"
 OPPONENT = "an opponent that plays the solution"
 
 GIVEN = "given_exact_values"
-"""The setting of a learner with exact values in place of its estimates: which ones."""
+"""The setting that says which exact values a learner was given instead of its estimates."""
 
 
 def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
@@ -316,7 +315,7 @@ def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def named(algorithm: str, settings: Mapping[str, Any]) -> str:
-    """Return the name under which tables show an algorithm, which says if it saw the solution.
+    """Return the name of an algorithm in tables, with a suffix if it saw the solution.
 
     Args:
         algorithm: Name of the algorithm.

@@ -1,15 +1,14 @@
 """Statistics over seeds and tasks: means with intervals, profiles and comparisons.
 
-They are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and
-M. G. Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS
-2021, and their intervals its stratified bootstrap: runs are drawn with replacement within each
-task, and the 2.5th and 97.5th percentiles of what the draws give are the ends. Three runs are
-too few for an interval: below :data:`LEAST_SEEDS`, the least and the largest are given instead.
-Such an interval is about these tasks. For a claim about tasks like these, `over_tasks` draws tasks
-with replacement first, and then runs within each of them.
+The statistics are those of R. Agarwal, M. Schwarzer, P. S. Castro, A. Courville and M. G.
+Bellemare, "Deep reinforcement learning at the edge of the statistical precipice", NeurIPS 2021.
+Intervals are from their stratified bootstrap: runs are drawn with replacement within each task, and
+the ends are the 2.5th and 97.5th percentiles of the statistic. Below :data:`LEAST_SEEDS` runs, the
+smallest and the largest run are given instead. Such an interval is about these tasks. For a claim
+about tasks like these, `over_tasks` draws tasks with replacement first, and then runs within each.
 
-The scores of an algorithm are a sequence for each task, one score for each run. A run that loses
-without bound has the score minus infinity and is counted; then the ends are the range, too.
+The scores of an algorithm are a sequence for each task, with one score for each run. A run that
+loses without bound has the score minus infinity and is counted; then the range is given, too.
 """
 
 from __future__ import annotations
@@ -170,8 +169,8 @@ def probability_of_improvement(
 ) -> RunStatistic | None:
     """Return the probability that a run of one algorithm is better than one of another.
 
-    Mean over tasks of the share of pairs of runs in which the first algorithm has the larger score,
-    a tie counting half: the statistic U of Mann and Whitney, divided by the number of pairs
+    This is the mean over tasks of the share of pairs of runs in which the first algorithm has the
+    larger score; a tie counts half. It is Mann and Whitney's U divided by the number of pairs
     (section 4.3 of the paper).
 
     Args:
@@ -235,7 +234,7 @@ def _improvement(*runs: Floats, axis: int = -1) -> Floats:
 
     shares = []
     for x, y in zip(runs[::2], runs[1::2], strict=True):
-        # Ranks give U without the table of all pairs, which a thousand runs would fill memory with.
+        # Ranks give U without a table of all pairs, which is too large for a thousand runs.
         count, pairs = x.shape[axis], x.shape[axis] * y.shape[axis]
         ranks = rankdata(np.concatenate((x, y), axis=axis), axis=axis)
         won = np.take(ranks, range(count), axis=axis).sum(axis=axis) - count * (count + 1) / 2
@@ -279,7 +278,7 @@ def _interval(
     """
     from scipy.stats import bootstrap
 
-    # Runs of different tasks are samples of their own, drawn independently: that stratifies.
+    # Runs of different tasks are drawn independently, so the bootstrap is stratified.
     interval = bootstrap(
         runs,
         statistic,

@@ -7,15 +7,14 @@ A submission is a folder with three kinds of files and no others::
     policies/<task>.npz    the policies of a task's runs (solvent.benchmark.policies)
 
 :func:`pack_submission` makes one from the folder of a bench. :func:`check_submission` solves each
-game of the suite, scores each policy exactly, and refuses a claim that differs. This proves the
-scores, and nothing else: the optimum itself can be packed as if it had been learned. So a checked
-submission also lists facts that deserve a question (`doubts`), and anyone who has the code of the
-algorithm can train a few runs again with the same seeds and budgets, and compare
-(:func:`train_again`). The code is run because the person names it or has installed it. A submission
-names no code, only a hash that it has to have.
+game of the suite, scores each policy exactly, and refuses a claim that differs. This proves only
+the scores: the optimum itself can be packed as if it had been learned. So a checked submission also
+lists facts that deserve a question (`doubts`), and anyone who has the code of the algorithm can
+train a few runs again with the same seeds and budgets, and compare (:func:`train_again`). This runs
+only code that the person names or has installed; a submission contains only the hash of its code.
 
 The figures are those of the policies in the submission, whose probabilities are rounded
-(:mod:`solvent.benchmark.policies`), and not of the networks that they were taken from.
+(:mod:`solvent.benchmark.policies`), not of the original networks.
 """
 
 from __future__ import annotations
@@ -95,7 +94,7 @@ NEAR_OPTIMAL = 1e-4
 itself, rounded as policies are here, is as far away."""
 
 MOST_STEPS = 1.1
-"""Steps of a run, in units of its budget, above which one asks: the last rollout is finished."""
+"""Steps of a run, in units of its budget, above which there is a doubt; rollouts are finished."""
 
 
 CARD = "card.json"
@@ -180,7 +179,7 @@ class Card:
             value = getattr(self, one.name)
             if one.type == "str":
                 form, expected = _FORMS.get(one.name, (_TEXT, _TEXTS))
-                # No controls, and nothing that turns the direction of writing.
+                # No control characters, and none that change the direction of writing.
                 if not value.isprintable() or not re.fullmatch(form, value):
                     raise ValueError(f"{one.name} is {shown(value)}; expected {expected}")
         ordered = list(self.seeds) == sorted({seed for seed in self.seeds if 0 <= seed < 2**63})
@@ -371,7 +370,7 @@ def pack_submission(
         "hardware": _hardware(agents),
         **words,
     }
-    # What the bench has recorded cannot be unsaid.
+    # Recorded privileges cannot be denied.
     given["uses_model"] = words.get("uses_model", False) or any(a.uses_model for a in agents)
     given["saw_solution"] = words.get("saw_solution", False) or any(
         saw_solution(agent.hyperparameters) for agent in agents
@@ -462,7 +461,7 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
     agents = sorted(task.agents, key=lambda agent: agent.seed)
     runs = {agent.seed: run_policies(folder / agent.folder, game) for agent in agents}
     write_policies(path, task.name, game.table, runs)
-    # What is scored is what the file gives back.
+    # The policies are scored as they are read back from the file.
     back = read_policies(path, task.name, game.table, game.seats, list(runs))
     scored = (
         replace(

@@ -17,28 +17,26 @@ A suite is a file of TOML::
     timesteps = 1_000_000
     seeds = { ppo = 1 }
 
-The keys of a task are the attributes of :class:`Task`. A suite may say with which settings
-algorithms are run on it, the same on all of its tasks::
+The keys of a task are the attributes of :class:`Task`. A suite may have settings for algorithms,
+the same for all of its tasks::
 
     [algorithms.ppo]
     tuning = "30 trials on this suite"
     settings = { n_envs = 16, learning_rate = "lin_0.002" }
 
-Another tier of a suite has the key ``tasks_of``, the name of the suite, in the place of tasks, and
-``timesteps``, the budget of all of them. A package lists its suites among its entry
-points, each with the package whose folder has ``<name>.toml``::
+A suite with the same tasks but another budget has ``tasks_of``, the name of the first suite,
+instead of tasks, and ``timesteps``, the budget of each task. A package lists its suites among its
+entry points, each with the package whose folder has ``<name>.toml``::
 
     [project.entry-points."solvent.suites"]
     nim = "nim_game.suites"
 
-Results on two suites of equal :func:`suite_hash` can be compared. It covers tasks and budgets with
-the model hashes of the games that are scored, opponents included, so that a changed rule changes
-it; which algorithms are run with how many seeds and which settings unless the caller says
-otherwise, it does not cover. ``NAME@STEPS``, such as ``core@20000``, is a suite with another
-budget.
+Results on two suites with the same :func:`suite_hash` can be compared. The hash covers the tasks,
+their budgets, and the model hashes of the games that are scored, opponents included, so it changes
+with the rules. It does not cover the default algorithms, seeds and settings. ``NAME@STEPS``, such
+as ``core@20000``, is a suite with another budget.
 
-:func:`task_game` makes the tables of a task: a :class:`TaskGame`, with the optimum that is scored
-against.
+:func:`task_game` makes the tables of a task: a :class:`TaskGame`, with the optimum for the scores.
 """
 
 from __future__ import annotations
@@ -129,7 +127,7 @@ class Task:
             "self_play": self.self_play,
             "env_kwargs": dict(self.env_kwargs),
             "timesteps": self.timesteps,
-            # Not asked any more; hashes stay as they were.
+            # Kept only so that hashes do not change.
             "cpu_seconds": None,
             "exploring_starts": 0.0,
         }
@@ -374,7 +372,7 @@ def _task_game(task: Task) -> TaskGame:
         return TaskGame(task, rules, table, table, (0, 1))
     own = {name: value for name, value in entry.kwargs.items() if name != "game"}
     try:
-        # A file may not put another game, whose code would run, in the place of the entry's.
+        # A file may not replace the entry's game by another one, whose code would run.
         env = make_vector_env(entry.game, **{**own, **task.env_kwargs})
     except TypeError as error:
         raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error

@@ -1,9 +1,8 @@
-"""The numbers that a paper prints, from the results of a bench.
+"""A summary of the results of a bench, with the numbers for a paper.
 
-:func:`summarize` makes the rows, with the statistics of :mod:`solvent.benchmark.statistics`, and
-the functions after it write them: ``summary.csv`` with a row for each task, algorithm and policy
-and then one over all tasks, and ``summary.json`` with the same and the probabilities of
-improvement.
+:func:`summarize` makes the rows, with the statistics of :mod:`solvent.benchmark.statistics`.
+:func:`write_summary` writes ``summary.csv``, which has a row for each task, algorithm and policy
+and then rows over all tasks, and ``summary.json``, which also has the probabilities of improvement.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from solvent.benchmark.statistics import (
 from solvent.model.files import strict_json, write_atomically
 
 LEAST_GAP = 1e-9
-"""Gaps below this one count as this one in logarithms: they are not known any better."""
+"""Smallest gap in logarithms; smaller gaps count as this one, since they are not more precise."""
 
 UNTUNED = "default settings"
 """Description of the tuning of an algorithm if nothing else is known."""
@@ -37,7 +36,7 @@ PREFIXES = {"greedy": "mode_", "sampled": ""}
 """Prefixes of the names of a policy's figures, by the policy."""
 
 POLICIES = ("judged", *PREFIXES)
-"""The policies of a row: the one that runs are compared by, the greedy and the sampled one."""
+"""The policies of a row: the one by which runs are compared, the greedy and the sampled one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +48,7 @@ class SummaryRow:
         task: The name of the task; None for all tasks.
         policy: One of :data:`POLICIES`.
         runs: Number of runs.
-        told: The privileged information that the learner was given, in words.
+        told: The information that the learner was given, in words.
         tuning: Description of how its settings were chosen.
         iqm: The interquartile mean of the normalized score.
         iqm_over_tasks: The IQM with an interval that draws tasks, too; None for a single task.

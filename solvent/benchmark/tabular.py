@@ -1,9 +1,10 @@
-"""The tabular learners as a benchmark runs them, without a network.
+"""Tabular learners as algorithms of a benchmark.
 
-Q-learning and Minimax-Q only draw from the table. The learners of stage games
-(:mod:`solvent.baselines.stage_games`) are told it and sweep over it. A sweep updates each state
-that is not terminal once. Each update counts as one timestep, as does a move of Minimax-Q, which
-updates one state. It reads all joint actions there, so that the CPU time of equal budgets differs.
+Q-learning and Minimax-Q only draw episodes from the table. The learners of stage games
+(:mod:`solvent.baselines.stage_games`) use the whole table in sweeps, which update each nonterminal
+state once. Each update of a state counts as one timestep, and so does a move of Minimax-Q, which
+updates one state. An update of Minimax-Q or in a sweep reads all joint actions of the state, so
+equal budgets take different CPU times.
 """
 
 from __future__ import annotations
@@ -64,7 +65,7 @@ def learn_minimax_q(
 ) -> tuple[TabularPolicy, ...]:
     """Learn by Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
-    A little exploration stays in the policies that are scored, so that episodes end.
+    The policies that are scored explore a little, so that episodes end.
     """
     learner = MinimaxQ(make.simulator, seed=seed, epsilon=epsilon, exponent=exponent)
 

@@ -191,7 +191,7 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
     if sum(one.chance > 0 for one in choice.replies) > 1:
         return (
             f"The other side's optimal mixed strategy makes {len(best)} actions equally good. "
-            f"What matters is the mix, which leaves it nothing to exploit."
+            f"What matters is the mix, which must leave nothing to exploit."
         )
     begin = f"It does not matter which of the {len(best)} best you choose. "
     if len(best) == len(choice.actions):
@@ -204,11 +204,11 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
         found = results(solved, choice.state, joint)
         values |= {round(result.reward + result.value, TIED_DECIMALS) + 0.0 for result in found}
     if len(values) > 1:
-        return f"{begin}Better and worse results may follow, but with the same mean."
+        return f"{begin}The results differ, but have the same mean."
     scale = ValueScale(solved.game.info, choice.player)
     value = scale.of(values.pop())
     told = scale.text(value) if scale.is_chance else f"{value:z.6g}".replace("-", "−")
-    return f"{begin}Whatever may follow here has the value {told}, so nothing is gained or lost."
+    return f"{begin}Every possible result has the value {told}, so nothing is gained or lost."
 
 
 STEPS = 8

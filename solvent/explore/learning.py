@@ -232,7 +232,7 @@ class Course:
         self.given = {"pi": TabularPolicy.uniform(table), "b": TabularPolicy.uniform(table)}
         if "pi" in algorithm.policies and "b" in algorithm.policies:
             self.given["pi"] = solved.solution.policies[0]
-            notes.append("Acting at random, it evaluates the optimal policy.")
+            notes.append("It acts at random and evaluates the optimal policy.")
         elif "pi" in algorithm.policies:
             self.exact = policy_value(table, self.given["pi"])
             notes.append("It evaluates the policy that takes each action equally often.")
@@ -297,7 +297,7 @@ class Course:
                 if count in self._counts or tired:
                     yield self._frame(count, estimate)
                 if tired:
-                    self.ended = f"After {self._steps:,} steps no more is shown."
+                    self.ended = f"Nothing is shown after {self._steps:,} steps."
                     return
         except ValueError as error:
             self.ended = f"{str(error)[:1].upper()}{str(error)[1:]}."

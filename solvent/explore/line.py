@@ -218,8 +218,8 @@ class Line:
             [outcome] = dice.choices(range(len(outcomes)), weights)
         elif outcome is None and len(outcomes) > 1:
             raise ValueError(
-                f"{number} does not say what came of it; after a colon stands the number of "
-                f"the outcome, from 0 to {len(outcomes) - 1}"
+                f"{number} names no outcome; write a colon and its number, from 0 to "
+                f"{len(outcomes) - 1}"
             )
         outcome = outcome or 0
         if not 0 <= outcome < len(outcomes):

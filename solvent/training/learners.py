@@ -1,7 +1,8 @@
-"""PPO that evaluates each distinct observation once, and DQN that knows which actions are legal.
+"""PPO that evaluates each distinct observation once, and DQN with action masks.
 
-**PPO.** Episodes of a game with a table visit the same states again and again: of 16,384 samples of
-a rollout in Fighting Fantasy combat about 1,300 are distinct, of 2,048 in a minibatch about 650.
+**PPO.** Episodes of a game with a table visit the same states again and again. In Fighting Fantasy
+combat about 1,300 of the 16,384 samples of a rollout are distinct, and about 650 of the 2,048 in a
+minibatch.
 PPO's loss on a sample depends on the observation, the action, the advantage and the return. With
 the old policy p, the new one x, the ratio r = x(a | s) / p(a | s), the advantage A and the clip
 range c, the loss of the policy over n samples is the mean of
@@ -9,13 +10,13 @@ range c, the loss of the policy over n samples is the mean of
     -min(A r, A clip(r, 1 - c, 1 + c)) = -max(A, 0) min(r, 1 + c) - min(A, 0) max(r, 1 - c),
 
 and r is the same for all samples of a pair (s, a), since a rollout has one old policy. So the sum
-over samples is one over pairs, weighted by the sums of their positive and of their negative
+over samples is a sum over pairs, weighted by the sums of their positive and of their negative
 advantages. The entropy needs the number of samples of each state, and the squared error of the
-value the sum of their returns besides. These are sums over the same terms as in PPO (Schulman et
-al. 2017, *Proximal policy optimization algorithms*): loss and gradient are those of
-Stable-Baselines3 but for rounding, and the random numbers are the same ones.
+value also the sum of their returns. The terms are those of PPO (Schulman et al. 2017, *Proximal
+policy optimization algorithms*): loss and gradient equal those of Stable-Baselines3 up to rounding,
+and the random numbers are the same.
 
-A network is saved as by Stable-Baselines3 and is loaded by its own classes.
+A network is saved in the format of Stable-Baselines3, which can load it.
 
 **Deep Q-learning.** Plain DQN (Mnih et al. 2015) explores all actions and bootstraps from max over
 all a of Q(s', a), so that the value of an illegal action can leak into every target. Here both the

@@ -6,29 +6,27 @@ critic or of the action values where the policy goes, their Bellman residual, an
 policy gradients the direction of the update beside the true gradient
 (:mod:`solvent.training.learner_values`).
 
-Readings change nothing in what is learned, and the learner is told nothing. The parts of the gap
-(:class:`GapParts`) use the solution and learners that are given exact values: they are an analysis
-after training.
+Readings do not change the training, and the learner does not see them.
 
-**The parts of the final gap.** The gap of the greedy policy after training is written as a sum of
-four parts. All use the solution, or give a learner what it cannot know, so that they explain a
-result and do not improve one.
+**The parts of the final gap** (:class:`GapParts`). The gap of the greedy policy after training is
+written as a sum of four parts. They use the solution, or learners that are given exact values, so
+they explain a result and cannot be used to improve one.
 
 **Approximation** is the exact gap of the best policy found for a network of the same layers: the
-learner's own, or one that is fitted to an optimal policy by classification. There a state counts by
-how often optimal episodes visit it and by what a choice matters, and a little if none does: where
-all actions are equally good, some choices of them never end an episode. It is an upper bound: a
-better policy may be representable that the fit does not find.
+learner's own, or one that is fitted to an optimal policy by classification. In the fit, the weight
+of a state is the number of optimal visits times the importance of the choice. States in which the
+choice does not matter have a small weight, since some choices there may never end an episode. The
+part is an upper bound: the network may represent a better policy that the fit does not find.
 
-**Exploration** is the exact gap of the optimum of the *visited model*: in a state in which actions
-were taken in training only these are allowed, and in a state that was never met all legal actions
-are equally likely. It says what the best use of the experience could be, if every outcome of a
-tried action were known. It does not say that a learner generalizes no further; a network may.
+**Exploration** is the exact gap of the optimum of the *visited model*: in a visited state only the
+actions taken in training are allowed, and in an unvisited state all legal actions are equally
+likely. It is the gap of the best use of the experience, if every outcome of a tried action were
+known. A network that generalizes to other states may do better.
 
-**Estimation** is the difference to the same learner, with the same seed, that is given exact values
-in place of estimates (:mod:`solvent.training.learner_values`): advantages of its present policy for
-methods of policy gradients, expected targets for learners of action values. Such a learner also
-explores differently. The difference is that of two runs and may be negative.
+**Estimation** is the gap minus that of the same learner, with the same seed, if it is given exact
+values instead of estimates (:mod:`solvent.training.learner_values`): advantages of its present
+policy for policy gradient methods, expected targets for learners of action values. Such a learner
+also explores differently, so the difference of the two runs may be negative.
 
 **Optimization** is the rest, and negative if the others explain more than the gap.
 """

@@ -1,9 +1,9 @@
-"""Mirror descent by two players who learn from the same episodes, with one critic of both actions.
+"""Mirror descent for two players who learn from the same episodes, with a critic of joint actions.
 
 If both players act at once, the value of an action depends on the other's action, which the player
-does not see. Policy gradients average it out: the return after an action includes the luck of the
-other's action, whose spread is many times the differences that matter. But the learner sees the
-actions of both. So the *critic* estimates Q(s, a, b) for every pair of actions from transitions,
+does not see. Policy gradients have to average it out: the return after an action depends on the
+other's random action, with a spread many times the differences that matter. But the learner sees
+both actions. So the *critic* estimates Q(s, a, b) for every pair of actions from transitions,
 
     Q(s, a, b)  <-  r + sum over a', b' of x(a' | s') y(b' | s') Q(s', a', b'),
 

@@ -75,7 +75,7 @@ def test_the_model_and_the_solution_are_apart(page: str) -> None:
 
 def test_the_page_says_what_is_proved_and_what_is_stated(page: str) -> None:
     assert f"<b>Proved</b>: {PROVED}" in page
-    assert f"<b>Stated</b> by who submitted it: {STATED}" in page
+    assert f"<b>Stated</b> by the submitters: {STATED}" in page
     assert page.count("<i>the seeds are not those of the suite, so they may be") == 3
 
 

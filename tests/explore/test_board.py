@@ -114,7 +114,7 @@ def test_a_line_is_its_address(name: str) -> None:
 def test_a_line_that_leaves_something_open_is_refused() -> None:
     own = explorer("lake")
     for text, message in (
-        ("0", "does not say what came of it"),
+        ("0", "names no outcome"),
         ("9:0", r"allowed are 0 \(left\)"),
         ("0:7", "allowed are 0 to 1"),
     ):
@@ -130,7 +130,7 @@ def test_a_tie_says_why() -> None:
     throws = solve(make_game("rock-paper-scissors"))
     for game, state, told in (
         (board, start, "has the value 0, so nothing is gained"),
-        (board, reply, "which of the 4 best you choose. Whatever may follow here has the value 0,"),
+        (board, reply, "which of the 4 best you choose. Every possible result has the value 0,"),
         (throws, throws.game.initial()[0].state, "What matters is the mix"),
     ):
         assert told in why_tied(game, choice_in(game, state))
