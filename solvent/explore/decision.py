@@ -1,20 +1,20 @@
-"""A state and the value of each action in it, and why; questions about it, and drills.
+"""The choice in a state with the value of each action, questions about it, and drills.
 
-The value of an action is the expectation over its outcomes of the reward and the value of the
-state that follows. Where both players choose at once there is a matrix of such values, of which a
-row or a column has as its value its mean by the other's mixed strategy.
+The value of an action is the expectation over its outcomes of the reward plus the value of the next
+state. If both players choose at once, there is a matrix of such values, and the value of a row or
+column is its mean under the other player's mixed strategy.
 
-Two questions need more than the solution. For them the game is solved anew:
+Two questions need more than the solution. For them the game is solved again:
 
-**If you disagree.** The game is solved along one parameter of its rules. Seen from the present
-value, there is a break-even point where the best action stops being best, downwards and upwards. It
+**If you disagree.** The game is solved for several values of a parameter of its rules. Below and
+above the present value there may be a break-even point, where the best action stops being best. It
 is bracketed by the values that are tried, and then found by bisection.
 
-**Node lock.** The other side's strategy is fixed, in one state or everywhere. What is left is a
-game for one player; its optimal policy is a best response and shows how to exploit the strategy.
+**Node lock.** The other side's strategy is fixed, in one state or everywhere. This leaves a
+one-player game, whose optimal policy is a best response and shows how to exploit the strategy.
 
-**Drill.** Positions of episodes in which mostly, but not always, an optimal action is taken. Those
-with a large action gap, the difference between the best action and the next one, are asked.
+**Drill.** Positions are taken from episodes in which most actions are optimal. The question is
+asked in those with a large action gap, the difference between the best action and the next one.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ MOST_COMPARED = 6
 """The largest number of equally good actions whose results are compared."""
 
 TIED_DECIMALS = 8
-"""Values that agree to so many decimals are equal."""
+"""Number of decimals to which equal values agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Result:
 
 @dataclass(frozen=True, eq=False)
 class Choice:
-    """A state as shown to a person who explores it.
+    """A state with its actions, as shown to a person.
 
     Attributes:
         state: The state.
@@ -212,21 +212,21 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
 
 
 STEPS = 8
-"""The number of values of a parameter besides its own."""
+"""The number of values of a parameter that are tried besides the present one."""
 
 BISECTIONS = 14
-"""Each halves the interval in which a break-even point is."""
+"""Number of bisections, each of which halves the interval of a break-even point."""
 
 TIE = 1e-9
 
 MOST_EXPLOITED = 5
-"""States that are listed of a best response."""
+"""Number of states that are listed for a best response."""
 
 RANDOM_SHARE = 0.3
 """The share of random actions in the episodes of a drill."""
 
 DRILL_SECONDS = 0.09
-"""Time for collecting the positions of a drill."""
+"""Seconds for collecting the positions of a drill."""
 
 MOST_STATES = 30_000
 """The most states of a game that is solved for one value of a parameter; larger ones are left
@@ -263,9 +263,9 @@ class Break:
     """The point at which the best action of the present game is no longer best.
 
     Attributes:
-        inside: The last value with which it is best, seen from the present one.
-        outside: The first value with which another is best; next to `inside`, or for a continuous
-            parameter as good as equal to it.
+        inside: The last value, going away from the present one, at which the action is best.
+        outside: The first value at which another action is best; next to `inside`, or for a
+            continuous parameter almost equal to it.
         action: The action that is best there.
     """
 
@@ -336,7 +336,7 @@ class Sweep:
 
 
 def sweep(knob: Knob, state: Any, player: int, progress: OnProgress) -> Sweep:
-    """Solve a game along a parameter, and find where the best action in a state is another.
+    """Solve a game along a parameter, and find where the best action in a state changes.
 
     Args:
         knob: The parameter.
@@ -460,13 +460,13 @@ def locked(
 
 
 def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnProgress) -> Exploit:
-    """Solve what is left of a game when one player's strategy is fixed.
+    """Solve the one-player game that remains when one player's strategy is fixed.
 
     Args:
         solved: The game.
         policy: The fixed strategy.
         at: The position, for the values of actions there.
-        progress: Called as solving goes on.
+        progress: Called with the progress of solving.
     """
     player = 1 - policy.player
     scale = ValueScale(solved.game.info, player)

@@ -1,11 +1,11 @@
-"""The pages, by the address that asks for them, as HTML; no page knows a server.
+"""The pages as HTML, by their addresses, independent of a server.
 
-The address determines everything on a page: a line of play, a panel, two fields. All that is kept
-besides are a policy that was loaded, the games that were played, and work that took long.
+The address determines everything on a page: a line of play, a panel, two fields. The only other
+state is a loaded policy, the games played so far, and the results of long work.
 
-**The live gridworld** needs neither a server nor any other file. Its scripts stand beside this
-module: the grid (``live_grid_model.js``), the exact solver, the learners and the page itself. The
-page turns each grid into a Python file that defines it as a game, by the rules of
+**The live gridworld** needs neither a server nor any other file. Its scripts are in the folder of
+this module: the grid (``live_grid_model.js``), the exact solver, the learners and the page itself.
+The page turns each grid into a Python file that defines it as a game, by the rules of
 :mod:`solvent.explore.drawn_grid`.
 """
 
@@ -60,7 +60,7 @@ PAGES = (("board", "Board", "b"), ("learn", "Watch", "w"))
 """The pages by their words in an address, their names, and their keys."""
 
 MOST_GAMES = 500
-"""Finished games that are kept for the account over many."""
+"""Largest number of finished games in the account over all games."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Explorer(Subject):
         return _elsewhere(view.address(s=key, line=line.text, at=None, quiz=None, queue=None))
 
     def _moved(self, view: View) -> Page:
-        """Take actions, draw what is left open, and go on to the next choice."""
+        """Take actions, draw the outcome and missing actions, and continue to the next choice."""
         here = view.here
         acted = [part for part in view.query["do"].split(".") if part]
         if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in acted):
@@ -224,7 +224,7 @@ class Explorer(Subject):
         return _elsewhere(link("board", panel="agent", game=self.key))
 
     def learn(self, query: Query) -> Page:
-        """An algorithm as far as it has come, beside the exact solution.
+        """Return the page on an algorithm, compared with the exact solution.
 
         Args:
             query: The query of :func:`~solvent.explore.learning.watched`.

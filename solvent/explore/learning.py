@@ -1,9 +1,9 @@
-"""Algorithms of :mod:`solvent.tabular` as they go, beside the exact values.
+"""Algorithms of :mod:`solvent.tabular` step by step, compared with the exact values.
 
-Every algorithm of :data:`solvent.tabular.ALGORITHMS` that fits a game can be watched: planning is
-shown after each sweep, everything else after numbers of sweeps or episodes that grow in equal
-ratios. An algorithm goes on only as far as somebody looks. In a game for two the second player
-plays optimally while an algorithm for one player learns.
+Every algorithm of :data:`solvent.tabular.ALGORITHMS` that fits a game can be watched. Planning is
+shown after each sweep, everything else after numbers of sweeps or episodes that grow geometrically.
+An algorithm runs only as far as its frames are requested. In a two-player game the second player
+plays optimally while a one-player algorithm learns.
 """
 
 from __future__ import annotations
@@ -37,40 +37,40 @@ from solvent.tabular.exact_curves import QUANTITIES
 from solvent.tabular.registry import BOTH_PLAYERS, TABLE
 
 MOST_SWEEPS = 200
-"""Sweeps that are shown."""
+"""Largest number of sweeps that are shown."""
 
 EPISODES = tuple(n * 10**k for k in range(6) for n in (1, 2, 5))
-"""After how many episodes what learns from them is shown."""
+"""Numbers of episodes after which a learning algorithm is shown."""
 
 MOST_STEPS = 200_000
-"""The most steps of all episodes together; the one that reaches them is shown last."""
+"""Largest number of steps of all episodes together; the episode that reaches it is the last."""
 
 MATRIX_GAME = 3
-"""The steps for which an update of a matrix game counts."""
+"""Number of steps that the update of a matrix game counts as."""
 
 LARGEST_SEED = 10**9
 """The largest seed of an algorithm."""
 
 LONGEST_EPISODE = 10_000
-"""Steps after which an episode is broken off: a bad policy may go on for ever."""
+"""Steps after which an episode is cut off, since a bad policy may never end it."""
 
 MOST_STATES = 100_000
-"""The most states of a table whose values are kept, sweep by sweep."""
+"""Largest number of states of a table that can be watched."""
 
 WIDEST = 10
-"""The most columns in whose cells a number is written beside the arrow."""
+"""Largest number of columns whose cells have a number beside the arrow."""
 
 WIDE, HIGH = 440, 360
-"""Most room for the cells of a picture, in pixels."""
+"""Largest size of the cells of a picture together, in pixels."""
 
 LARGEST, SIGNED = 44.0, 13.0
-"""The largest cell, and the smallest in which a sign can be read."""
+"""Sizes of the largest cell, and of the smallest cell with a readable sign."""
 
 LETTER = 7
 TOP, BELOW, LEGEND = 6, 40, 40
 
 END_COLOUR = "#d3d9de"
-"""The colour of a state in which the episode ends, which has no value; no quantity has it."""
+"""The colour of a terminal state, which has no value; no scale contains this colour."""
 
 
 class Setting(NamedTuple):
@@ -92,7 +92,7 @@ class Setting(NamedTuple):
 
 
 FALLING = 0.0
-"""The step size that stands for the falling one of the compiled Q-learning."""
+"""The setting of the step size that means the falling one of the compiled Q-learning."""
 
 SETTINGS: Mapping[str, Setting] = {
     "alpha": Setting(f"step size α, 0 for 1/n^{STEP_SIZE_EXPONENT}", 0, 1, 0.01, FALLING),
@@ -108,7 +108,7 @@ SETTINGS: Mapping[str, Setting] = {
 """The settings that can be chosen, by the parameter of an algorithm."""
 
 PLAIN_ALPHA = Setting("step size α", 0.01, 1, 0.01)
-"""The step size of an algorithm that takes a constant only."""
+"""The step size of an algorithm that accepts only a constant."""
 
 
 @cache
@@ -367,7 +367,7 @@ def watched(solved: SolvedTable, found: StateMap, query: Query) -> tuple[str, di
     """
     methods = methods_for(solved.table)
     method = check_choice(query.get("method") or next(iter(methods)), "method", methods)
-    # Settings of another algorithm, which was chosen before, say nothing of this one.
+    # Settings of the previously chosen algorithm are ignored.
     own = query.get("of", method) == method
     seed = number(query, "seed", 0, 0, LARGEST_SEED)
     asked = number(query, "frame", 1, 1, MOST_SWEEPS + 1)

@@ -1,24 +1,23 @@
-"""A line of play: states and moves from a state on, what each cost, and what was luck.
+"""A line of play: a state and the moves from it, with the cost and the luck of each move.
 
-The address of a page determines what is on the board: a line, how far it is shown, and for whom.
-Everything else that is kept, a policy that was loaded and the games that were played, is of no use
-to anybody else.
+The address of a page determines the board: a line, the part of it that is shown, and the person's
+side. A loaded policy and the games played so far are not part of the address.
 
-A line is written in an address as its moves with commas between them, such as ``3:17,0``: the
-action of each player with dots between them, and after a colon the number of the outcome, in the
-order in which the rules list the outcomes of the joint action; it is left out where only one is
-possible. From this the line can be played again by anybody.
+In an address a line is its moves, separated by commas, such as ``3:17,0``. A move is the action of
+each player, separated by dots, and after a colon the number of the outcome, in the order in which
+the rules list the outcomes of the joint action. The number is left out if only one outcome is
+possible. Anybody can replay the line from this.
 
-**Luck and skill.** A move changes what a player can expect: the rewards so far and the value of
-what follows. The change has three parts. A player who chose an action that is not optimal has lost
-its cost, V*(s) - Q*(s, a), against the other's optimal strategy. The other player's cost is gained.
-The rest is luck: dice, and which action of a mixed strategy was drawn. Its mean is 0: where one
-player chooses, whatever the action is; where both choose at once, if either strategy is optimal.
-The parts add up to the result, up to rounding.
+**Luck and skill.** A player's expectation is the sum of the rewards so far and the value of the
+state. A move changes it by three parts. If the player's action was not optimal, the player loses
+its cost, V*(s) - Q*(s, a), against the other's optimal strategy. If the other player's action was
+not optimal, the player gains its cost. The rest is luck: dice, and the actions drawn from mixed
+strategies. The mean of luck is 0 for every action if only one player chooses, and if both choose at
+once it is 0 if either strategy is optimal. The parts sum to the result, up to rounding.
 
 **Accuracy** is one number for the skill of a player: 1 - (sum of costs) / (sum of stakes), where
-the stake of a decision is what its worst action would have cost. It is 100% for optimal play and
-0% for the worst action every time; decisions that matter little count little.
+the stake of a decision is the cost of its worst action. It is 100% for optimal play and 0% if the
+worst action is chosen every time; decisions that matter little count little.
 """
 
 from __future__ import annotations
@@ -46,27 +45,27 @@ NUMBER = re.compile("[0-9]{1,9}")
 """The number of an action or an outcome."""
 
 KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
-"""The parameters that go on from one address of the board to the next."""
+"""The parameters that are carried over from one address of the board to the next."""
 
 QUIZZES = ("drill", "mistakes")
-"""Ways to be asked: positions drawn at random, and those of one's own mistakes."""
+"""Kinds of quizzes: positions drawn at random, and the positions of one's own mistakes."""
 
 MOST_PLIES = 5000
-"""Moves of a line."""
+"""Largest number of moves of a line."""
 
 MOST_FORCED = 10_000
-"""Moves without a choice in a row: a game that goes on for longer does not end."""
+"""Number of consecutive moves without a choice after which a game counts as never ending."""
 
 
 @dataclass(frozen=True, slots=True)
 class Ply:
-    """A move, and what came of it.
+    """A move with its outcome.
 
     Attributes:
-        state: The state before it, as a reader sees it.
+        state: The state before the move, as a reader sees it.
         joint: The action of each player.
-        outcome: The number of the outcome among those of the rules.
-        after: The state after it.
+        outcome: The number of the outcome in the list of the rules.
+        after: The state after the move.
         words: The move in words.
         story: Description of the chance event; empty if there is none.
         costs: The cost of each player's action, 0 where it was optimal or the only one.
@@ -88,7 +87,7 @@ class Ply:
 
     @property
     def text(self) -> str:
-        """The move as it stands in an address."""
+        """The move as it is written in an address."""
         acted = ".".join(map(str, self.joint))
         return acted if self.outcome is None else f"{acted}:{self.outcome}"
 
@@ -121,7 +120,7 @@ class Account:
         return 1.0 - self.cost / self.stake if self.stake else 1.0
 
     def __add__(self, other: Account) -> Account:
-        """The account of both together."""
+        """Return the account of both together."""
         return Account(*(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__))
 
 
@@ -152,7 +151,7 @@ class Line:
 
     @property
     def text(self) -> str:
-        """The moves as they stand in an address."""
+        """The moves as they are written in an address."""
         return ",".join(ply.text for ply in self.plies)
 
     @property
@@ -289,7 +288,7 @@ class Line:
         )
 
     def forced(self, dice: random.Random, player: int | None = None) -> Line:
-        """Return the line after all moves in which nobody chooses, or not the person.
+        """Return the line continued up to the person's next choice.
 
         Args:
             dice: Draws outcomes, and actions of the other player's optimal strategy.
@@ -392,7 +391,7 @@ class View:
 
     @property
     def hidden(self) -> bool:
-        """Return whether values are hidden: while playing, if wished, and before an answer."""
+        """Return whether values are hidden: on request while playing, and before an answer."""
         if self.quiz:
             return "answer" not in self.query
         return self.query.get("hide") == "1" and not self.here.over

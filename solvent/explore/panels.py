@@ -1,7 +1,7 @@
-"""The parts of the board's page: the picture, the actions, the moves, and the panel beside them.
+"""The parts of the board's page: the picture, the actions, the moves, and the open panel.
 
-A game says what there is to see as data (:mod:`solvent.model.scene`), which a template draws.
-Whatever can be done next is a link, which a keyboard reaches, too.
+A game describes its picture as data (:mod:`solvent.model.scene`), which a template draws.
+Everything that a person can do next is a link, so that it can also be reached with the keyboard.
 """
 
 from __future__ import annotations
@@ -95,25 +95,25 @@ def drawn(scene: Scene, clicks: Clicks | None = None) -> str:
 
 
 MOST_RESULTS = 40
-"""The largest number of outcomes that are all listed; of more, only the most probable are."""
+"""The largest number of outcomes that are listed, the most probable ones."""
 
 MOST_ROWS = 10
-"""Actions that are listed at once; the others are folded."""
+"""Number of actions that are listed at once; the others are folded."""
 
 MISTAKES = 8
-"""Moves that are asked again."""
+"""Number of mistakes that are asked again."""
 
 MOST_LOSING = 8
-"""States that are listed of a policy."""
+"""Number of states that are listed for a policy."""
 
 STEPS = {"←": (0, -1), "→": (0, 1), "↑": (-1, 0), "↓": (1, 0)}
 """The square to which an arrow leads: rows down, and columns to the right."""
 
 MOST_TOLD = 8
-"""Moves whose stories are told at once."""
+"""Number of moves whose stories are shown at once."""
 
 MOST_GRADED = 1000
-"""Games of one file that are graded."""
+"""Largest number of games that are graded in one file."""
 
 Values = dict[str, Any]
 """The variables of a template."""
@@ -178,7 +178,7 @@ def scene_of(explorer: Subject, line: Line) -> tuple[Scene, list[tuple[str, str]
 
 
 def _plain_board(found: StateMap, place: Mapping[str, Any]) -> Scene:
-    """The board of a game that draws none: its squares are those on which some state is."""
+    """Return a board for a game without one: a square for each cell that has a state."""
     row, column = _of_board(found)
     look = np.full((row.max() + 1, column.max() + 1), "wall", object)
     live = len(found.states)
@@ -381,7 +381,7 @@ def panel_of(explorer: Subject, view: View, choice: Choice) -> Values | None:
 
 
 def _waited(explorer: Subject, *key: Any, work: Work) -> Values:
-    """Work as the variables of a panel: ``found``, None as long as there is a ``job``.
+    """Return work as the variables of a panel: ``found``, and ``job`` while ``found`` is None.
 
     Raises:
         ValueError: If too many computations are running.
@@ -418,7 +418,7 @@ def _results_panel(explorer: Subject, view: View, choice: Choice) -> Values:
 
 
 def _asked(actions: Sequence[ActionValue], view: View, word: str) -> ActionValue:
-    """The action that an address names, or the most probable one."""
+    """Return the action that an address names, or the most probable one."""
     chosen = one_of(view.query, word, [one.number for one in actions])
     probable = max(actions, key=lambda one: (one.chance, -one.number))
     return next((one for one in actions if one.number == chosen), probable)
@@ -587,7 +587,7 @@ PANELS: Mapping[str, tuple[str, Callable[[Subject, View, Choice], Values]]] = {
     "agent": ("Agent", _agent_panel),
     "edit": ("Set up", lambda *_: {}),
 }
-"""The panels by their words in an address: titles, and what makes them."""
+"""The title of each panel and the function that makes it, by its name in an address."""
 
 
 def mistakes_address(view: View) -> str:

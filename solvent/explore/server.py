@@ -2,13 +2,13 @@
 
 The server listens on the loopback address, unless another is asked for.
 
-Whoever sits at this computer opens other pages, too, and those must not drive this one. A request
-is refused if the name it was sent to is not this machine's: a foreign name may be made to lead
-here (DNS rebinding), an address in digits may not. Of what the browser says that another page has
-made (``Sec-Fetch-Site``, ``Origin``) all is refused but a link, a GET that opens a window of its
-own. It is answered by a page that asks whether to go on, so nothing is solved, computed or kept
-before somebody here has said so. The other page can neither read nor hold what it opens
-(``Cross-Origin-Opener-Policy``). Pages allow no scripts but their own
+The same browser opens other pages, too, which must not control this one. A request is refused if
+its host name is not one of this machine: a foreign name may resolve to this machine (DNS
+rebinding), but an address in digits cannot. A request from another page
+(``Sec-Fetch-Site``, ``Origin``) is refused unless it is a link, that is, a GET that opens a window.
+The answer to a link is a page that asks whether to continue, so nothing is solved, computed or
+stored before the person has agreed. The other page can neither read nor control the window that it
+opens (``Cross-Origin-Opener-Policy``). Pages allow only their own scripts
 (``Content-Security-Policy``).
 
 **The library** (:class:`Library`) has all games in one explorer. Each is solved when it is opened,
@@ -57,8 +57,8 @@ class Library:
 
     Args:
         explorers: The games that are open, by name.
-        default: The game that an address without a name means; empty if there is none.
-        open: Solves a game by its name, and tells its progress.
+        default: The game of an address without a name; empty if there is none.
+        open: A function that solves a game by its name, and reports its progress.
     """
 
     explorers: dict[str, Explorer] = field(default_factory=dict)
@@ -111,7 +111,7 @@ class Library:
         return self.explorers.setdefault(name, job.found())
 
     def _ready(self, name: str, tell: OnProgress) -> Explorer:
-        """Solve a game, and prepare what its first page needs."""
+        """Solve a game, and prepare its first page."""
         explorer = Explorer(self.open(name, tell), key=name, jobs=self.jobs)
         explorer.board({})
         return explorer
@@ -276,7 +276,7 @@ def _refuse_others(own: Collection[str]) -> None:
 
 
 def _error_page(error: Exception) -> Page:
-    """The page that says what is wrong: with the request, or with this program."""
+    """Return the page about an error in the request or in this program."""
     if isinstance(error, HTTPException):
         status, size = error.code or 500, request.content_length or 0
         listed = ", ".join(f"/{word}" for word, *_ in PAGES)
@@ -313,7 +313,7 @@ def _is_here(host: str, names: Collection[str]) -> bool:
 
 
 class _Quiet(WSGIRequestHandler):
-    """Says nothing of each request."""
+    """A request handler that logs no requests."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
         """Nothing."""

@@ -42,7 +42,7 @@ Values: TypeAlias = Mapping[str, Any]
 
 
 class States:
-    """The states of a solved game.
+    """The states of a solved game, as forms and addresses name them.
 
     Args:
         solved: The game.
@@ -151,7 +151,7 @@ class States:
         raise ValueError(f"no state that can be reached has {told}")
 
     def words(self, state: Any) -> str:
-        """A state in one line."""
+        """Return a state in one line."""
         place = self.named(words(self.solved.game).place(state))
         if place:
             return place

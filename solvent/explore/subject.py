@@ -1,9 +1,8 @@
-"""A solved game as it is explored: its states, lines and maps, and whatever else is kept of it.
+"""A solved game in the explorer: its states, lines and maps, and the results computed for it.
 
-Work that takes longer than a request has a thread of its own, and its result is kept.
-
-Maps that take long are kept on disk (:mod:`solvent.model.cache`), so that they are there at once
-when the explorer starts again.
+Work that takes longer than a request runs in a thread, and its result is stored. Maps that take
+long are cached on disk (:mod:`solvent.model.cache`), so that they are available at once when the
+explorer starts again.
 """
 
 from __future__ import annotations
@@ -31,7 +30,7 @@ from solvent.report.solved import SolvedTask, game_record
 from solvent.report.state_map import BOARD, StateMap, leaves, state_map, state_map_section
 
 MOST_SQUARES = 100_000
-"""The largest table of which a board shows the values of squares."""
+"""The largest table for which a board shows the values of squares."""
 
 LONGEST_LINE = 30_000
 """Characters of a line."""
@@ -49,7 +48,7 @@ MOST_RUNNING = 8
 """Jobs that run at the same time."""
 
 Work = Callable[[OnProgress], Any]
-"""Work that tells its progress and returns a result."""
+"""Work that reports its progress and returns a result."""
 
 
 class Job:
@@ -85,14 +84,14 @@ class Job:
             Exception: Whatever the work has raised.
         """
         if self.error is not None:
-            # Raised again and again, it would otherwise keep the frames of every request.
+            # Otherwise an error that is raised again would keep the frames of every request.
             raise self.error.with_traceback(None)
         return self.result
 
     def _run(self, work: Work) -> None:
         try:
             self.result = work(self._told)
-        except Exception as error:  # It is told on the page that waits for the result.
+        except Exception as error:  # The page that waits for the result shows it.
             self.error = error
 
     def _told(self, progress: Progress) -> None:
@@ -101,7 +100,7 @@ class Job:
 
 
 class Jobs:
-    """Jobs by what they are about."""
+    """Jobs by their subjects."""
 
     def __init__(self) -> None:
         self._jobs: dict[Hashable, Job] = {}
@@ -133,7 +132,7 @@ class Jobs:
 
 @dataclass(frozen=True, eq=False)
 class LoadedPolicy:
-    """A policy from a file, beside the optimum.
+    """A policy from a file, compared with the optimum.
 
     Attributes:
         file: The name of the file.

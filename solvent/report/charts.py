@@ -1,13 +1,14 @@
 """The charts of a bench: distances from the optimum, learning curves, and results over seeds.
 
-Distances are a row each on a common axis of gaps. Each decade to the right is ten times nearer. No
-decade reaches the optimum, so that a gap of 0 has a lane of its own behind a break.
+Distances have a row each on a common logarithmic axis of gaps. Each decade to the right is ten
+times nearer to the optimum. No decade reaches the optimum, so a gap of 0 is drawn in a separate
+band behind a break.
 
-Learning curves show the value with the optimum as a line, and the gap in decades. Where an episode
-goes on for ever at a cost, the value is minus infinity: such points are in a lane of their own at
-the bottom, and those of the gap at the top. All points were computed exactly while the network was
-trained. Of the networks of that time only the last is kept, so they are drawn as recorded; where
-the end of a curve is not the score of the last network's policies now, :func:`ends` says so.
+Learning curves show the value with the optimum as a line, and the gap in decades. If episodes never
+end at a cost, the value is minus infinity: such points are drawn in a separate band at the bottom,
+or for gaps at the top. All points were computed exactly during the training. Since only the last
+network is stored, they are drawn as recorded. If the end of a curve differs from the present score
+of the last network's policies, :func:`ends` says so.
 
 Charts over seeds have the intervals of :mod:`solvent.benchmark.statistics`.
 

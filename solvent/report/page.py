@@ -1,4 +1,4 @@
-"""The page: results in, one HTML file out that needs nothing else."""
+"""The report on results of a bench or on a game, as one self-contained HTML file."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ OPTIMAL = "optimal"
 
 
 class PolicyRow(NamedTuple):
-    """The figures that tables show of a policy, or of one for each seat.
+    """The figures of a policy, or of one policy for each seat, in tables.
 
     Attributes:
         values: The values to each seat's own player, against a best response where there is one.
@@ -89,11 +89,11 @@ def write_report(
     """Write the page about the results of a bench, or about a game.
 
     Args:
-        subject: The folder in which `solvent bench` wrote. Or a game, which is solved now, or one
-            that is solved; the page has its optimum, the baselines and its own sections, and
+        subject: The output folder of `solvent bench`; or a game, which is solved now, or a solved
+            game. The page of a game has its optimum, the baselines and its own sections, and
             nothing is trained.
-        out: The page.
-        sections: Put after the game's own.
+        out: The file to write.
+        sections: Further sections, put after the game's own.
         summary: The folder for the files of a bench's summary (:mod:`solvent.benchmark.summary`)
             and its charts as SVG; if left out, none are written.
         trust: Whether the results may name games by the place of their code, which then runs.
@@ -104,8 +104,8 @@ def write_report(
     Raises:
         StoreError: If the folder does not hold results, they contradict the policies, or a file
             cannot be written.
-        ValueError: If there is no such game, it cannot be solved, or a summary is asked for of what
-            is no bench.
+        ValueError: If there is no such game, it cannot be solved, or a summary is requested
+            although `subject` is no bench.
     """
     page = render(subject, sections=sections, summary=summary, trust=trust)
     write_atomically(out, page.encode())
@@ -341,12 +341,12 @@ def _policy(
 
 
 def _least_first(gap: float) -> tuple[bool, float]:
-    """A key to sort gaps by; what could not be proved comes last."""
+    """Return a sort key for gaps; gaps that could not be proved come last."""
     return isnan(gap), gap
 
 
 def _sections(solved: SolvedTask) -> tuple[Section, ...]:
-    """The sections that a game adds; its values and policy for a game that adds nothing."""
+    """Return the sections that a game adds, or its values and policy if it adds none."""
     if len(solved.seats) < solved.table.info.players:
         return ()  # They are about both players, and one is folded into chance.
     spec = spec_of(solved.table)

@@ -1,13 +1,13 @@
 """Charts as SVG: an axis, a panel of lines over two axes, legends, and maps of cells.
 
-They are drawn by hand. A panel of learning curves is 3 kB of the page, where the SVG that
-matplotlib writes of the same curves is 19 kB, or 30 kB with its letters as outlines. Its parts have
-classes for the page's style sheet, each line says its name when it is pointed at, and a report
-needs no packages of 90 MB, which take a second to import.
+The SVG is written directly. A panel of learning curves takes 3 kB of the page, while matplotlib's
+SVG of the same curves takes 19 kB, or 30 kB with its letters as outlines. The parts have classes
+for the page's style sheet, each line shows its name under the pointer, and a report needs no
+packages of 90 MB, which take a second to import.
 
-**Colours** are such that all readers can tell them apart, on paper too. Series have the colours of
+**Colours** can be distinguished by all readers, on paper too. Series have the colours of
 M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five more of P. Tol, "Colour
-Schemes" (2021). Algorithms have a shape each besides. Quantities have viridis and cividis (S. van
+Schemes" (2021). Each algorithm also has a shape. Quantities have viridis and cividis (S. van
 der Walt and N. Smith 2015; J. R. Nuñez, C. R. Anderton and R. S. Renslow 2018), which are even in
 lightness; they are interpolated here between nine of their colours.
 

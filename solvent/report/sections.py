@@ -42,7 +42,7 @@ class Section:
 
 @cache
 def templates(package: str) -> Environment:
-    """The templates of a package, which escape what they show and know how numbers are written.
+    """Return the templates of a package, with escaping and with filters for numbers.
 
     Args:
         package: The package whose folder contains them.

@@ -1,9 +1,9 @@
 """A task of a bench with its game solved again and its agents' policies scored again.
 
-Nothing that the page calls exact is taken on trust: optimum, bracket, and every figure of agents
-and baselines are computed here, and take the place of those of the results. A folder whose figures
-and policies disagree is refused. What no policy can tell (steps, CPU time, names, learning curves,
-of which only the last network is kept) is as recorded, and the page says so.
+All numbers that the page calls exact are computed here, not read: the optimum, its bracket, and
+every figure of agents and baselines. A folder whose figures and policies disagree is refused.
+Facts that do not follow from a policy (steps, CPU time, names, learning curves) are shown as
+recorded, and the page says so.
 """
 
 from __future__ import annotations

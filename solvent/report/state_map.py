@@ -1,14 +1,14 @@
 """Values and policy of any game, as a map over two fields of its states.
 
-The reader chooses the two fields and the values of the others; a script draws the map from numbers
-that are embedded here. A field is what a state's named tuple or dataclass has, tuples within them
-taken apart, or one of its :meth:`~solvent.model.game.Words.coordinates`. States with the fields
-``row`` and ``column`` stand on a board: the map begins with these two and counts rows from the top,
-and only where they are the rows and the columns of the map is a direction an arrow.
+The reader chooses the two fields and the values of the others; a script draws the map from embedded
+numbers. The fields of a state are those of its named tuple or dataclass, with tuples inside taken
+apart, or its :meth:`~solvent.model.game.Words.coordinates`. States with the fields ``row`` and
+``column`` are on a board: the map begins with these two and counts rows from the top. Directions
+are drawn as arrows only if these two are the rows and the columns of the map.
 
-A page stays below a few megabytes: of a field with very many values every k-th is shown; then of
-each state only the best action; then only some slices, those that optimal play visits most. The
-page says what is left out.
+To keep a page below a few megabytes, only every k-th value of a field with very many values is
+shown; then only the best action of each state; then only the slices that optimal play visits most.
+The page says which parts are omitted.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
 MOST_VALUES = 250
-"""The largest number of values of a field that are all shown; of more, only every k-th is."""
+"""The largest number of values of a field; of a larger number only every k-th value is shown."""
 MOST_ACTIONS = 6
-"""The largest number of actions of a state that are all listed; of more, only the best are."""
+"""The largest number of actions that are listed for a state; of more, only the best are listed."""
 MOST_BYTES = 1_500_000
 """The largest size of embedded numbers, in bytes before they are written as text."""
 WRAPPED = 20
