@@ -66,10 +66,10 @@ def merged(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """Return a distribution in which no state is repeated with the same reward.
 
     Args:
-        outcomes: A distribution, in which it may be.
+        outcomes: A distribution, possibly with such repetitions.
 
     Returns:
-        The outcomes in the order in which they are first listed, with the sums of probabilities.
+        The outcomes in the order of their first appearance, with the sums of probabilities.
     """
     found: dict[tuple[Any, Any], Any] = {}
     for one in outcomes:
@@ -89,13 +89,13 @@ class GameInfo:
         acyclic: Whether no state can be visited twice in one episode.
         reward_range: Least and largest return of an episode.
         sources: The source of each rule and constant.
-        parameters: The parameters that make this game what it is, as JSON-able values.
+        parameters: The parameters that determine the game, as JSON-able values.
         observation_labels: The name of each entry of an observation.
         unit: The unit of values, in the plural, such as ``"points"``; :data:`WINS`, or
             :data:`WINS_OR_TIES`, if a value is the chance of winning; empty if there is no word
             for it.
-        discount: Factor by which a reward shrinks with every move before it; 1 for a game whose
-            values are undiscounted, as all are that :func:`solvent.model.discounted` has not made.
+        discount: Factor by which a reward shrinks with every move before it; 1 unless the game was
+            made by :func:`solvent.model.discounted`.
     """
 
     name: str
@@ -124,22 +124,22 @@ class GameInfo:
                 raise ValueError(f"actions has two actions of a player named {shown(twice)}")
 
     def check_same(self, trained: GameInfo, what: str) -> None:
-        """Refuse what was made for a game of another name or with other parameters than this.
+        """Refuse something that was made for a game of another name or with other parameters.
 
         Args:
             trained: Info of the game that it was made for.
-            what: Begins the sentence, such as ``"the network"``.
+            what: Subject of the message, such as ``"the network"``.
 
         Raises:
-            ValueError: If they differ.
+            ValueError: If the games differ.
         """
-        own, wanted = ({"name": i.name, **dict(i.parameters)} for i in (trained, self))
-        for name in own | wanted:
-            # As JSON, in which a pair is a list wherever it comes from.
-            had, has = (json.dumps(i.get(name), sort_keys=True, default=str) for i in (own, wanted))
-            if had != has:
+        both = [{"name": info.name, **dict(info.parameters)} for info in (trained, self)]
+        for name in both[0] | both[1]:
+            # Compared as JSON, in which tuples and lists are the same.
+            found, wanted = (json.dumps(i.get(name), sort_keys=True, default=str) for i in both)
+            if found != wanted:
                 raise ValueError(
-                    f"{what} is for another game: its {name} is {had:.60}, not {has:.60}"
+                    f"{what} is for another game: its {name} is {found:.60}, not {wanted:.60}"
                 )
 
 
@@ -149,7 +149,7 @@ class Game(Protocol):
 
     Rewards are undiscounted, so a value is a probability or a number of points.
 
-    A game may have more: :class:`Alternating`, :class:`Words`,
+    A game may also offer :class:`Alternating`, :class:`Words`,
     a ``tabulate()`` that builds its table faster than a walk through its states, and ``checks``
     (:mod:`solvent.model.context`). A game of a million states or more can be written for arrays
     of states: :class:`~solvent.model.VectorizedGame`.
@@ -161,17 +161,17 @@ class Game(Protocol):
         ...
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The distribution over states in which an episode begins (rewards are 0)."""
+        """Return the distribution over initial states (rewards are 0)."""
         ...
 
     def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
-        """The legal actions in a state that is not terminal, ascending, a tuple per player."""
+        """Return the legal actions in a nonterminal state, ascending, as a tuple per player."""
         ...
 
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The branches that follow when every player has chosen; probabilities sum to 1.
+        """Return the outcomes of a joint action; probabilities sum to 1.
 
-        A branch may be listed more than once. Its probabilities are added. The sum is checked
+        An outcome may be listed more than once; its probabilities are added. The sum is checked
         exactly, in rationals.
         """
         ...
@@ -185,25 +185,25 @@ class Game(Protocol):
         ...
 
     def draw(self, state: Any) -> str:
-        """The state as text for a person, one or more lines."""
+        """Draw the state as text for a person, in one or more lines."""
         ...
 
 
 @runtime_checkable
 class Alternating(Protocol):
-    """A game for two who take turns. In any other both players act at the same time."""
+    """A two-player game in turns. In all other two-player games both act at the same time."""
 
     def turn(self, state: Any) -> int:
-        """The player who is to act, 0 or 1."""
+        """Return the player to act, 0 or 1."""
         ...
 
 
 class Words:
-    """A game's own words for people; a game that has some inherits it and says which.
+    """A game's own words for people. A game with words inherits this class and overrides methods.
 
-    Every method has a default, which leaves the wording to whoever shows the game
-    (:mod:`solvent.model.text`). :func:`words` gives the defaults of a game without words. What its
-    values are counted in is ``info.unit``; how a state is drawn is :meth:`Game.draw`.
+    Every default leaves the wording to the code that shows the game (:mod:`solvent.model.text`).
+    :func:`words` returns the defaults for a game without words. The unit of values is
+    ``info.unit``, and a state is drawn by :meth:`Game.draw`.
     """
 
     def place(self, state: Any) -> str:
@@ -211,22 +211,22 @@ class Words:
         return ""
 
     def coordinates(self, state: Any) -> Mapping[str, Any]:
-        """Return the place of a state and what else sets it apart, with the same keys for all.
+        """Return the place of a state and what else distinguishes it, with the same keys for all.
 
-        A ``row``, counted from the top, and a ``column`` make a board of the map in reports. The
-        fields of a state that have these names do so by themselves. An end off the board has -1.
-        Empty if the state's own fields say it.
+        With a ``row``, counted from the top, and a ``column``, reports draw the map as a board.
+        Fields of a state that have these names do so without this method. An end off the board has
+        -1. Empty if the state's own fields are enough.
         """
         return {}
 
     def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Names for the entries of tuples in states, by the field that is the tuple."""
+        """Return names for the entries of tuples in states, by the field that is the tuple."""
         return {}
 
     def labels(self, state: Any) -> Mapping[int, str]:
-        """The legal actions in words, if they mean something else in each state; else nothing.
+        """Return the legal actions in words if their meaning depends on the state, else nothing.
 
-        Drawings of the state then show them.
+        Drawings of the state show them.
         """
         return {}
 
@@ -242,41 +242,40 @@ class Words:
         return ()
 
     def player_name(self, player: int) -> str:
-        """The name of a player's side in a sentence, such as "the offence"."""
+        """Return the name of a player's side in a sentence, such as "the offence"."""
         return ("player A", "player B")[player]
 
     def tell(
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
-        """Describe the way to an outcome, in one or more lines; empty if there is nothing to tell.
+        """Describe how an outcome came about, in one or more lines; empty if there is no story.
 
-        An outcome puts together all dice that lead to it. Those told are drawn from `dice`, with
-        the probabilities that they have given the outcome.
+        An outcome sums up all rolls that lead to it. The roll described is drawn from `dice`, with
+        its probability given the outcome.
 
         Args:
-            state: Before it; None if the outcome is one of the start.
-            joint_action: Actions of the players; empty at the start.
-            outcome: One of :meth:`Game.transition`, or of :meth:`Game.initial`.
-            dice: Decides what the outcome leaves open.
+            state: State before the outcome; None if the outcome is an initial one.
+            joint_action: Actions of the players; empty for an initial outcome.
+            outcome: An outcome of :meth:`Game.transition` or :meth:`Game.initial`.
+            dice: Random numbers for what the outcome leaves open.
         """
         return ""
 
     def for_reader(self) -> Any:
-        """The same game with what its states leave out but a person wants to see."""
+        """Return the same game, with details in its states that only a person wants to see."""
         return self
 
     def from_reader(self, state: Any) -> Any:
-        """Return this game's state for one of :meth:`for_reader`."""
+        """Return this game's state for a state of :meth:`for_reader`."""
         return state
 
 
 class Rules(Words):
     """The base of rules in which every action is legal and the drawing is the scene's.
 
-    A game that inherits it has an ``info``, a ``start`` and a ``scale``, and the methods
-    ``transition``, ``is_terminal`` and ``scene``, and overrides what is different: ``initial`` if
-    chance decides where an episode begins, and ``observe`` if an observation is not the state over
-    a scale.
+    A subclass has an ``info``, a ``start``, a ``scale``, and the methods ``transition``,
+    ``is_terminal`` and ``scene``. It overrides ``initial`` if chance decides where an episode
+    begins, and ``observe`` if an observation is not the state divided by the scale.
 
     Attributes:
         start: The state in which every episode begins.
@@ -304,7 +303,7 @@ class Rules(Words):
         return tuple(tuple(range(len(names))) for names in self.info.actions)
 
     def draw(self, state: Any) -> str:
-        """Draw the scene as text; where players take turns, with the name of who is to act."""
+        """Draw the scene as text; in a game in turns, add who is to act."""
         text = scene_text(self.scene(state))
         if not isinstance(self, Alternating) or self.is_terminal(state):
             return text
@@ -374,11 +373,11 @@ class ModifiedGame(Words):
         return words(self.game).from_reader(state)
 
 
-_PLAIN = Words()
+_DEFAULT_WORDS = Words()
 
 
 def deciders(game: Game, state: Any) -> tuple[int, ...]:
-    """Return the players who have a choice in a state; nobody has one once the episode has ended.
+    """Return the players who have a choice in a state; none once the episode has ended.
 
     Args:
         game: The rules.
@@ -389,5 +388,5 @@ def deciders(game: Game, state: Any) -> tuple[int, ...]:
 
 
 def words(game: object) -> Words:
-    """A game's own words, or the defaults if it has none."""
-    return game if isinstance(game, Words) else _PLAIN
+    """Return a game's own words, or the defaults if it has none."""
+    return game if isinstance(game, Words) else _DEFAULT_WORDS

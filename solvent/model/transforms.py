@@ -1,25 +1,25 @@
-"""Games made of arrays and of other games, among them discounted ones, and policies made legal.
+"""Transforms of games and policies, such as discounting and fixing one player's policy.
 
-**Discounting.** Rewards count the less the later they come. With a *discount* g, a number above 0
-and below 1, the reward of move t counts g^t, t = 0, 1, 2 and so on (Sutton and Barto 2018,
-*Reinforcement Learning*, section 3.3). All else here is undiscounted, and stays so: the discounted
-game is made into one that is not. After each move, its reward collected, the episode goes on with
-probability g and ends otherwise. Move t is then made with probability g^t, so that the mean of the
-sum of rewards is the discounted value (Puterman 1994, *Markov Decision Processes*, section 5.3). So
-it is under every policy, in games for one and for two, and for everything that samples, solves or
-scores games.
+**Discounting.** With a *discount* g, a number above 0 and below 1, the reward of move t counts g^t,
+t = 0, 1, 2 and so on (Sutton and Barto 2018, *Reinforcement Learning*, section 3.3). Everything
+else in this package is undiscounted, so a discounted game is turned into an undiscounted one: after
+each move, once its reward is collected, the episode continues with probability g and ends
+otherwise. Move t is then made with probability g^t, so the expected sum of rewards is the
+discounted value (Puterman 1994, *Markov Decision Processes*, section 5.3). This holds under every
+policy, for one player and for two, and for everything that samples, solves or scores games.
 
-The end that the discount brings is a state of its own, :data:`DISCOUNT_END`, the last one of the
-table, also where the game has ends of its own: who has reached the goal has not been stopped on the
-way, and visits, labels and drawings tell the two apart. All other states keep their places. A move
-that ends the game by its rules needs no chance to go on, and none is drawn.
+An end by the discount is a state of its own, :data:`DISCOUNT_END`, the last one of the table. It is
+distinct from the game's own ends, so that visits, labels and drawings show whether an episode
+reached its goal or was stopped on the way. All other states keep their indices. A move that ends
+the game by its rules draws no chance to continue.
 
-A game in which play never ends has an end for certain now, whatever the players do.
+A game in which play never ended now ends with certainty, whatever the players do.
 """
 
 from __future__ import annotations
 
 import random
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -53,15 +53,15 @@ UNIT = "discounted "
 
 @dataclass(frozen=True, slots=True)
 class DiscountEnd:
-    """The state in which an episode ends because it was not to go on.
+    """The state in which an episode ends by the discount.
 
-    It looks like a state in which episodes begin: nobody acts in it, and what networks are shown
-    elsewhere stays as it is.
+    Its observation is that of an initial state: nobody acts in it, and the observations of all
+    other states stay as they are.
     """
 
 
 DISCOUNT_END = DiscountEnd()
-"""The only one of its class."""
+"""The only instance of its class."""
 
 
 @overload
@@ -73,20 +73,20 @@ def discounted(game: Game, discount: Any) -> Game: ...
 
 
 def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
-    """The game in which later rewards count less, as one that ends at random.
+    """Return a game in which later rewards count less, as one that ends at random.
 
     Args:
         game: The rules, or their table.
         discount: Factor by which a reward shrinks with every move before it, a number above 0 and
-            up to 1, such as 0.9 or ``"9/10"``. With 1 the game is as it was.
+            up to 1, such as 0.9 or ``"9/10"``. With 1 the game is returned unchanged.
 
     Returns:
-        Of a table of S states one of S + 1, of which :data:`DISCOUNT_END` is the last; of rules
-        other rules. ``info.parameters`` has the discount, and the unit says that values are
+        For a table of S states a table of S + 1, the last of which is :data:`DISCOUNT_END`; for
+        rules, rules. ``info.parameters`` has the discount, and the unit says that values are
         discounted.
 
     Raises:
-        ValueError: If the discount is no such number, or the game is a discounted one already.
+        ValueError: If the discount is not such a number, or the game is already discounted.
     """
     chance = check_discount(discount)
     if chance == 1:
@@ -102,10 +102,10 @@ def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
 
 
 def undiscounted(game: TabularGame) -> TabularGame:
-    """The game of which a table is the discounted one, up to rounding; itself if it is none.
+    """Return the table that a discounted one was made from, up to rounding.
 
     Args:
-        game: A game that :func:`discounted` made of a table.
+        game: A table from :func:`discounted`. A table without a discount is returned unchanged.
     """
     discount = game.info.discount
     if discount == 1:
@@ -124,11 +124,11 @@ def undiscounted(game: TabularGame) -> TabularGame:
 
 
 def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
-    """A policy of a game without a discount as one of the discounted game.
+    """Turn a policy for an undiscounted game into one for the discounted game.
 
     Args:
-        policy: Policy for the table without the discount.
-        game: The game that :func:`discounted` made of that table.
+        policy: Policy for the undiscounted table.
+        game: The discounted table that :func:`discounted` made from it.
 
     Raises:
         ValueError: If the tables do not have the same states and actions.
@@ -138,11 +138,11 @@ def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy
 
 
 def _discounted_info(info: GameInfo, discount: Fraction) -> GameInfo:
-    """The description of the discounted game."""
+    """Return the description of the discounted game."""
     plain = float(discount)
     stated: float | str = plain if Fraction(str(plain)) == discount else str(discount)
-    # Who is stopped on the way has collected what no whole episode may come to, unless all that
-    # is ever paid is a victory.
+    # An episode that is stopped early may have a return that no complete one has, unless the only
+    # reward is for winning.
     is_won = info.unit in (WINS, WINS_OR_TIES)
     return replace(
         info,
@@ -154,10 +154,10 @@ def _discounted_info(info: GameInfo, discount: Fraction) -> GameInfo:
 
 
 def _discounted_table(game: TabularGame, discount: Fraction) -> TabularGame:
-    """The table of the discounted game; ends of a row with equal rewards are one outcome."""
+    """Return the discounted table; ends in a row with equal rewards are one outcome."""
     goes_on = ~game.terminal[game.next_state]
     end, start = game.n_states, int(np.argmax(game.initial > 0))
-    # Both are rounded once, from what is meant.
+    # Both are rounded once, from the exact discount.
     stays, stops = float(discount), float(1 - discount)
     row, reward = game.outcome_row[goes_on], game.outcome_reward[goes_on]
     order = np.lexsort((reward, row))
@@ -165,7 +165,7 @@ def _discounted_table(game: TabularGame, discount: Fraction) -> TabularGame:
     differs = (np.diff(row) > 0) | (np.diff(reward) > 0)
     first = np.flatnonzero(np.concatenate(([True], differs))[: len(row)])
     stopped = np.add.reduceat(stops * game.probability[goes_on][order], first)
-    # Behind the other outcomes of their rows.
+    # Ends come after the other outcomes of their rows.
     places = game.outcome_start[row[first] + 1]
     added = np.bincount(row[first], minlength=game.n_rows)
     return TabularGame(
@@ -186,7 +186,7 @@ def _discounted_table(game: TabularGame, discount: Fraction) -> TabularGame:
 
 
 def _with_end(rows: NDArray[Any], end: Any) -> NDArray[Any]:
-    """Rows of all states, [S, D], with one more."""
+    """Append the row of the end to the rows of all states, [S, D]."""
     return np.concatenate((rows, np.full((1, rows.shape[1]), end, rows.dtype)))
 
 
@@ -195,8 +195,8 @@ class DiscountedGame(ModifiedGame):
     """The rules of a discounted game; :func:`discounted` makes them.
 
     Attributes:
-        game: The rules without a discount.
-        discount: The probability with which an episode goes on after each move.
+        game: The undiscounted rules.
+        discount: The probability with which an episode continues after each move.
     """
 
     game: Game
@@ -208,22 +208,21 @@ class DiscountedGame(ModifiedGame):
         return _discounted_info(self.game.info, self.discount)
 
     def table_from(self, table: TabularGame) -> TabularGame:
-        """The table, from that of the game."""
+        """Return the discounted table, from that of the game."""
         return discounted(table, self.discount)
 
     @property
     def start(self) -> Any:
-        """The state like which the end of the discount looks."""
+        """The initial state whose observation the end by the discount has."""
         return self.game.initial()[0].state
 
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The outcomes of the game, and after them the ends, by their rewards."""
+        """Return the outcomes of the game, followed by the ends in the order of their rewards."""
         outcomes = []
-        stopped: dict[Any, Fraction] = {}
+        stopped: dict[Any, Fraction] = defaultdict(Fraction)
         for outcome in self.game.transition(state, joint_action):
             if not self.game.is_terminal(outcome.state):
-                left = stopped.get(outcome.reward, Fraction(0))
-                stopped[outcome.reward] = left + outcome.probability * (1 - self.discount)
+                stopped[outcome.reward] += outcome.probability * (1 - self.discount)
                 outcome = outcome._replace(probability=outcome.probability * self.discount)
             outcomes.append(outcome)
         ends = (Outcome(stopped[reward], DISCOUNT_END, reward) for reward in sorted(stopped))
@@ -238,7 +237,7 @@ class DiscountedGame(ModifiedGame):
         return self.game.observe(self.start if state == DISCOUNT_END else state, player)
 
     def draw(self, state: Any) -> str:
-        """Draw the state as the game does; describe the end of the discount in a sentence."""
+        """Draw the state as the game does; describe the end by the discount in a sentence."""
         if state == DISCOUNT_END:
             return f"The episode has ended: it goes on with probability {self._shown} only."
         return self.game.draw(state)
@@ -247,7 +246,7 @@ class DiscountedGame(ModifiedGame):
     def _shown(self) -> Any:
         return dict(self.info.parameters)[PARAMETER]
 
-    # In words as the game; the end of the discount has no place on a board.
+    # Words are the game's; the end by the discount has no place on a board.
 
     def place(self, state: Any) -> str:
         if state != DISCOUNT_END:
@@ -267,7 +266,7 @@ class DiscountedGame(ModifiedGame):
         self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
     ) -> str:
         if outcome.state == DISCOUNT_END:
-            return ""  # The drawing of the end says it.
+            return ""  # The drawing of the end is enough.
         if state is not None and not self.game.is_terminal(outcome.state):
             outcome = outcome._replace(probability=outcome.probability / self.discount)
         return super().tell(state, joint_action, outcome, dice)
@@ -304,18 +303,18 @@ def from_arrays(
     Args:
         P: Probabilities of the next state, [A, S, S] as for mdptoolbox, or [S, A, S] as for
             QuantEcon.
-        R: Rewards, [S], [S, A], or of the shape of `P`. An action with the reward -inf is illegal;
-            a state without a legal action ends the episode.
+        R: Rewards, [S], [S, A], or of the shape of `P`. An action with reward -inf is illegal; a
+            state without a legal action ends the episode.
         discount: Factor by which a reward shrinks with every move before it, above 0 and up to 1.
             A discounted table has one more state, the last, in which the discount ends an episode.
         start: [S] the distribution over states in which an episode begins; uniform if left out.
-        terminal: Indices of further states that end the episode.
+        terminal: Indices of other states that end the episode.
         actions_first: Whether the first axis of `P` is that of actions; needed only if there are as
             many actions as states.
         name: Name for tables and messages.
 
     Raises:
-        ValueError: If shapes do not fit each other, or as for :class:`TabularGame`.
+        ValueError: If shapes do not match, or as for :class:`TabularGame`.
     """
     try:
         chance, reward = np.asarray(P, float), np.asarray(R, float)
@@ -365,15 +364,13 @@ def from_arrays(
 
 
 def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
-    """Fold a player's policy into chance: the game that is left for the other player.
+    """Fold a player's policy into chance, which leaves a game for the other player.
 
-    One mechanism serves both an environment for one learner with a fixed opponent and exact
-    policy evaluation and best response: each is the solution of a folded game.
+    Environments with a fixed opponent use it, and so do best responses.
 
     Args:
         game: The game, of S states.
-        policy: Policy of the player to be folded in, who stays in the game with one action
-            everywhere.
+        policy: Policy of the player to be folded in, who keeps one action everywhere.
 
     Returns:
         A game with the same states, start and observations. Its row for a state and an action
@@ -387,7 +384,7 @@ def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
     folded, other = policy.player, 1 - policy.player
     weight = policy.normalized()[game.row_state, game.row_action[folded]]
 
-    # A row of the new game: a state and the rank of the other player's action in it.
+    # The new game has a row for each state and action of the other player.
     mask_other = game.mask[other]
     rank = np.cumsum(mask_other, axis=1)[game.row_state, game.row_action[other]] - 1
     row_start = np.concatenate(([0], np.cumsum(game.action_count[other] * ~game.terminal)))
@@ -416,13 +413,13 @@ def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
 
 
 def project(probabilities: Floats, mask: Bools) -> Floats:
-    """Make any distribution over actions one over legal actions, as the environments do.
+    """Turn any distribution over actions into one over legal actions, as the environments do.
 
-    The weight of every illegal action moves to the lowest legal one, so that the projected
-    policy is exactly what an environment plays when it is given the original one.
+    The probability of every illegal action moves to the lowest legal one, so an environment that
+    is given the original policy plays exactly the projected one.
 
     Args:
-        probabilities: [S, A], rows sum to 1 where the episode goes on.
+        probabilities: [S, A], whose rows sum to 1 in nonterminal states.
         mask: [S, A] bool.
 
     Returns:
@@ -450,7 +447,7 @@ def reachable(game: TabularGame) -> TabularGame:
 
 
 def _part(game: TabularGame, kept: Ints) -> TabularGame:
-    """The table of some states, in their order, which lead to no others."""
+    """Return the table of some states, which lead to no others, in their order."""
     new_index = np.zeros(game.n_states, game.next_state.dtype)
     new_index[kept] = np.arange(len(kept))
     row_count = np.diff(game.row_start)[kept]
@@ -473,14 +470,14 @@ def _part(game: TabularGame, kept: Ints) -> TabularGame:
 
 
 def one_hot(game: TabularGame) -> TabularGame:
-    """Replace every entry of the observations by an indicator of its value.
+    """Replace every entry of the observations by indicators of its values.
 
-    Each entry takes finitely many values over the states; each of them becomes one input that
-    is 0 or 1. Entries that never change are dropped. Networks learn tables with steps and bands
-    far faster from this than from scaled numbers.
+    Each value that an entry takes in some state becomes one input that is 0 or 1. Entries that
+    never change are dropped. Networks learn tables with steps and bands far faster from this than
+    from scaled numbers.
 
-    Players whose observations are of one length share the values, so that an input means the
-    same to both and one network can play for both.
+    If the observations of both players have the same length, they share the values, so that an
+    input means the same to both and one network can play for both.
 
     Returns:
         The same game (same model hash) with observations [S, D'] float32.
@@ -502,21 +499,21 @@ def one_hot(game: TabularGame) -> TabularGame:
 
 
 def repeatable_state(table: TabularGame) -> int | None:
-    """A state that has a cycle ahead, or None if no state can be visited twice in one episode."""
+    """Return a state from which a cycle can be reached; None if there are no cycles."""
     source = table.row_state[table.outcome_row]
-    # Take away states all of whose successors are away; what stays has a cycle ahead.
-    away = table.terminal.copy()
-    while not away.all():
-        blocked = np.zeros(table.n_states, bool)
-        blocked[source[~away[table.next_state]]] = True
-        if (~blocked == away).all():
-            return int(np.argmax(blocked))
-        away = ~blocked
+    # Remove states whose successors are all removed; from the rest a cycle can be reached.
+    removed = table.terminal.copy()
+    while not removed.all():
+        kept = np.zeros(table.n_states, bool)
+        kept[source[~removed[table.next_state]]] = True
+        if (~kept == removed).all():
+            return int(np.argmax(kept))
+        removed = ~kept
     return None
 
 
 def extreme_returns(table: TabularGame) -> tuple[float, float, int]:
-    """The least and largest return of an episode, and the most moves, in a game without cycles."""
+    """Return the least and largest return, and the most moves, of episodes without cycles."""
     low, high = np.zeros(table.n_states), np.zeros(table.n_states)
     moves = np.zeros(table.n_states, np.int64)
     source = table.row_state[table.outcome_row]

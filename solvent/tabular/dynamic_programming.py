@@ -58,7 +58,7 @@ def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
         [S, A] values for that player: minus infinity for illegal actions, 0 in terminal states.
 
     Raises:
-        ValueError: If both players have a choice, or the game has another discount already.
+        ValueError: If both players have a choice, or the game is already discounted.
     """
     check_one_discount(game, discount)
     player = chooser(game)
@@ -128,10 +128,10 @@ def policy_iteration(
 ) -> Iterator[Estimate]:
     """Policy iteration, for estimating the optimal policy: Section 4.3.
 
-    A state changes its action only for one that is better by more than rounding, so that the policy
-    becomes stable even where two are equally good (Exercise 4.4). Each evaluation begins at 0, not
-    at the last policy's V as in the book: if the new policy cycled forever without a reward, it
-    would keep that V.
+    A state changes its action only for one that is better by more than rounding, so the policy
+    becomes stable even where two actions are equally good (Exercise 4.4). Each evaluation begins at
+    0, not at the last policy's V as in the book: if the new policy cycled forever without a reward,
+    it would keep that V.
 
     Args:
         game: The table of a game in which one player chooses.

@@ -60,8 +60,8 @@ class Curves:
     Attributes:
         quantity: The measured quantity, a key of :data:`QUANTITIES`.
         at: [P] number of sweeps, episodes or rounds at each point.
-        numbers: [runs, P] measurements of each algorithm. A policy whose episodes never end, with
-            endless costs or rewards that cancel, has value minus infinity and gap infinity.
+        numbers: [runs, P] measurements of each algorithm. If a policy's episodes never end, at a
+            cost or with rewards that cancel, its value is minus infinity and its gap infinity.
         optimum: The best possible number.
         along: The unit of `at`, such as ``"episodes"``.
     """
@@ -80,7 +80,7 @@ class Curves:
     @property
     def medians(self) -> dict[str, Floats]:
         """Median over the runs of each algorithm, [P]; infinite where half of them are."""
-        # Of the two in the middle take the lower, since infinities have no mean.
+        # Of the two middle runs, take the lower, since infinities have no mean.
         return {
             name: np.quantile(numbers, 0.5, axis=0, method="lower")
             for name, numbers in self.numbers.items()
@@ -91,12 +91,12 @@ class Curves:
     ) -> str:
         """Draw the mean of each algorithm's runs as a line, and one line for the optimum.
 
-        Infinite values, of policies that never end, are drawn in a lane at the end of the axis.
+        Infinite values, of policies that never end, are drawn in a band at the end of the axis.
 
         Args:
             title: Title of the chart. Default: the name of the quantity.
             logarithmic: Use a logarithmic axis, with a separate band for 0 below it.
-            lowest: Lower end of the axis of values, where anything less is drawn. Default: the
+            lowest: Lower end of the axis of values; smaller values are drawn there. Default: the
                 least value.
 
         Returns:
@@ -153,7 +153,7 @@ def curves(
         quantity: ``"rms"``, the root mean squared error of V; ``"value"``, the policy's value at
             the start; ``"gap"``, the optimum minus that value; or ``"exploitability"``, the mean
             gain of best responses against both players of a two-player game.
-        until: Number of sweeps, episodes or rounds of a run. A run that ends before keeps its last
+        until: Number of sweeps, episodes or rounds of a run. A run that ends earlier keeps its last
             measurement.
         runs: Number of runs of each algorithm.
         points: Approximate number of points on a curve, evenly spread.
@@ -192,7 +192,7 @@ def _run(estimates: Iterator[Estimate], at: Ints, measured: Measure) -> list[flo
         if n == at[len(numbers)]:
             numbers.append(measured(estimate))
         last = estimate
-    # One that has converged before keeps its last estimate.
+    # A run that ends earlier keeps its last estimate.
     return [*numbers, *[measured(last)] * (len(at) - len(numbers))]
 
 
@@ -287,5 +287,5 @@ def _exploitability(game: TabularGame, estimate: Estimate) -> float:
 
 def _policy(game: TabularGame, pi: Floats, player: int) -> TabularPolicy:
     """Return a policy for the game used for measuring, which may have more terminal states."""
-    further = np.zeros((game.n_states - len(pi), pi.shape[1]))
-    return TabularPolicy.of(game, np.concatenate([pi, further]), player=player)
+    added = np.zeros((game.n_states - len(pi), pi.shape[1]))
+    return TabularPolicy.of(game, np.concatenate([pi, added]), player=player)

@@ -25,7 +25,7 @@ from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import shown
 
 StepSize: TypeAlias = float | Callable[[int], float]
-"""A constant, or a function of the number of updates of the entry, counting the present one."""
+"""A constant, or a function of the number of updates of the entry, including the current one."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -169,7 +169,7 @@ class Indexed:
     Raises:
         ValueError: If observations or actions are not whole numbers from 0 on, the seat in a
             two-player game is drawn at random, which the number of a state does not show, or the
-            game has another discount already.
+            game is already discounted.
     """
 
     def __init__(self, env: Env, rng: np.random.Generator, discount: float = 1.0) -> None:
@@ -259,7 +259,7 @@ class Indexed:
         Raises:
             ValueError: If the environment cuts the episode off, so that its return is unknown.
         """
-        # Drawing is most of the time, so the sums are taken once.
+        # Drawing takes most of the time, so the sums are computed once.
         cumulative = pi.cumsum(axis=1)
         states: list[int] = []
         actions: list[int] = []

@@ -1,9 +1,9 @@
 """The algorithms of this package by name, as their signatures and docstrings describe them.
 
-Whoever offers all algorithms, such as the explorer's page Watch, reads this table. A generator of
-estimates that is added to a module here appears in it by itself: its first parameter says what it
-runs on, parameters ``pi`` and ``b`` are policies that it is given, and the keyword parameters are
-its settings.
+Pages that offer all algorithms, such as the explorer's page Watch, read this table. A generator of
+estimates that is added to a module of this package appears in it automatically: its first parameter
+is the problem that it runs on, parameters ``pi`` and ``b`` are given policies, and the keyword
+parameters are its settings.
 """
 
 from __future__ import annotations
@@ -63,8 +63,8 @@ class TabularAlgorithm:
     def fits(self, game: TabularGame) -> bool:
         """Return whether the algorithm can run on a game.
 
-        In a game for two an algorithm for one player needs the other's policy folded into it
-        (:func:`solvent.model.against`), which makes it a game for one.
+        To run a one-player algorithm on a two-player game, fold the other player's policy into it
+        first (:func:`solvent.model.against`).
 
         Args:
             game: The table.
@@ -73,13 +73,13 @@ class TabularAlgorithm:
             return game.info.players == 2
         if not self.one_step:
             return True
-        going_on = np.where(game.terminal, 0.0, 1.0)
-        goes_on = game.expectation(going_on) - game.expectation(np.zeros(game.n_states))
-        return not goes_on.any()
+        live = np.where(game.terminal, 0.0, 1.0)
+        continues = game.expectation(live) - game.expectation(np.zeros(game.n_states))
+        return not continues.any()
 
 
 def _described(run: Callable[..., Iterator[Estimate]], one_step: bool) -> TabularAlgorithm:
-    """Read an algorithm off its function."""
+    """Describe an algorithm by the signature and docstring of its function."""
     parameters = inspect.signature(run).parameters
     first, *others = parameters.values()
     takes = ENVIRONMENT
@@ -110,4 +110,4 @@ def _algorithms() -> Iterator[TabularAlgorithm]:
 
 
 ALGORITHMS: Mapping[str, TabularAlgorithm] = {one.name: one for one in _algorithms()}
-"""All algorithms by name: planning, learning from samples, bandits, games for two."""
+"""All algorithms by name: planning, learning from samples, bandits, two-player games."""

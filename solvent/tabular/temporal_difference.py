@@ -1,9 +1,9 @@
 """Learning from each step: Sutton and Barto (2018), chapters 6, 7, 8 and 12.
 
-The target of a step is its reward plus the present estimate of the value that follows. Algorithms
+The target of a step is its reward plus the current estimate of the value that follows. Algorithms
 differ in that estimate: the value of the next action taken, the mean over actions, or the maximum.
 
-A time limit cuts an episode off in a state from which it could have gone on. The target then uses
+A time limit cuts an episode off in a state from which it could have continued. The target then uses
 the estimate of that state as usual: only terminal states have the value 0.
 """
 

@@ -249,7 +249,7 @@ def replicator_dynamics(
         start: [S, A] initial policies of both players. Uniform by default.
 
     Yields:
-        V and the present strategies after each sweep.
+        V and the current strategies after each sweep.
 
     Raises:
         ValueError: If the game is for one player.
@@ -272,7 +272,7 @@ def replicator_dynamics(
                 (y[s], y1 + 2 * y2 + 2 * y3 + y4),
             ):
                 moved = np.maximum(shares + h / 6 * step, 0)
-                shares[:] = moved / moved.sum()  # Without the rounding error of a step.
+                shares[:] = moved / moved.sum()  # Removes the rounding error of a step.
             V[s] = x[s] @ A @ y[s]
         yield _estimate(stages)
 
@@ -298,7 +298,7 @@ def mirror_descent(
         start: [S, A] initial policies of both players. Uniform by default.
 
     Yields:
-        V and the present strategies after each sweep.
+        V and the current strategies after each sweep.
 
     Raises:
         ValueError: If the game is for one player.

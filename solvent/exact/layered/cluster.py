@@ -5,28 +5,26 @@
     with RayWorkers("auto") as workers:
         solve_layers(game, store, workers=workers)
 
-The driver, which is the process that runs this, holds the store and puts layers together; the
-processes of the cluster, one for each processor, solve blocks and keep nothing that is needed later
-but copies.
+The driver, which is the process that runs this code, holds the store and joins layers; the
+processes of the cluster, one for each processor, solve blocks and hold only copies.
 
-**Traffic.** The game goes to every machine once. A solved layer goes into the object store of the
-driver's machine once, and from there to every other machine once; it is taken out when no other
-layer will read it. With a block goes that from which it is started, and its values and what it
-leaves to start others from come back.
+**Traffic.** The game is sent to every machine once. A solved layer is put into the object store of
+the driver's machine, and from there sent to every other machine once; it is removed when no other
+layer will read it. A block is sent with its warm start; its values and the warm start that it
+leaves come back.
 
-**Failures.** A block whose process or machine dies is solved again elsewhere, up to
-:data:`RETRIES` times; machines may join at any time. All that a machine holds besides copies are
-the results that it has not handed over, so its death costs those and no more. What the driver put
-into the object store has no other owner: when its machine or the head dies, the work stops, and
-what is solved is in the driver's folder, from which it goes on.
+**Failures.** If the process or machine of a block dies, the block is solved again elsewhere, up to
+:data:`RETRIES` times; machines may join at any time. When a machine dies, only results that it has
+not delivered are lost. The driver's objects have no other owner: if the driver's machine or the
+head dies, the solve stops, and can be resumed from the driver's folder.
 
 **Addresses.** With ``"HOST:PORT"`` of the head, or ``"auto"``, the driver runs on a machine of the
-cluster and shares its memory. With ``"ray://HOST:PORT"`` it runs anywhere, and all that it sends
-and receives goes through the head by Ray's client.
+cluster and shares its memory. With ``"ray://HOST:PORT"`` it runs anywhere, and all traffic goes
+through the head by Ray's client.
 
-What is computed does not depend on who computes it, provided that all run the same *build*, the
-same source, compiled by the same compiler: layers are put together bit by bit. The driver asks
-every machine before it begins, and every block is checked again.
+**Builds.** Results do not depend on the machine, provided that all run the same *build*: the same
+source, compiled by the same compiler. The driver checks every machine before it begins, and every
+task checks again.
 """
 
 from __future__ import annotations
@@ -58,10 +56,10 @@ RETRIES = 20
 """Number of times a block is solved again when its process or machine has died."""
 
 TASKS_PER_PROCESSOR = 4
-"""Into how many tasks a layer is cut, so that no processor waits long for the last."""
+"""Number of tasks into which a layer is cut, so that no processor waits long for the last one."""
 
 REACHABLE_WITHIN = 10.0
-"""Seconds in which the head has to answer."""
+"""Seconds within which the head has to answer."""
 
 CLIENT = "ray://"
 """The prefix of the address of Ray's client."""
@@ -75,7 +73,7 @@ class ClusterError(ConnectionError):
 
 
 class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
-    """Solves blocks on a Ray cluster; to be used in a ``with`` statement.
+    """Solves blocks on a Ray cluster; use it in a ``with`` statement.
 
     Args:
         address: ``"HOST:PORT"`` of the head or ``"auto"`` on a machine of the cluster, or
@@ -83,8 +81,8 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
 
     Raises:
         ModuleNotFoundError: If Ray is not installed; the message names the extra.
-        ClusterError: If the cluster cannot be reached, has no processors, or a machine of it runs
-            another build.
+        ClusterError: If the cluster cannot be reached, has no processors, or one of its machines
+            runs another build.
     """
 
     def __init__(self, address: str) -> None:
@@ -102,7 +100,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
 
     @property
     def processors(self) -> int:
-        """The number of processors that the cluster has at the moment."""
+        """The number of processors that the cluster has now."""
         return int(self._ray.cluster_resources().get("CPU", 0))
 
     def keep(self, layer: Layer, values: Floats) -> None:
@@ -121,7 +119,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
     def solve(
         self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
     ) -> Iterator[tuple[Block, BlockResult]]:
-        """Solve the blocks of a layer, those first that are done first.
+        """Solve the blocks of a layer; yield them in the order in which they are done.
 
         Raises:
             ClusterError: If the cluster was lost, or has had no processor for a while.
@@ -130,29 +128,29 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             if self._game is None or self._game[0] is not game:
                 self._game = game, self._ray.put(game)
             reads, number = tuple(game.reads(layer)), next(self._numbers)
-            about = this_build(type(game).__module__), number, layer, reads
+            arguments = this_build(type(game).__module__), number, layer, reads
             values = [self._kept[needed] for needed in reads]
             size = -(-len(starts) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
-            blocks, of_ray = list(starts), {}
+            blocks, tasks = list(starts), {}
             for first in range(0, len(blocks), size):
                 part = blocks[first : first + size]
                 own = {
                     b: None if (s := starts[b]) is None else np.ascontiguousarray(s) for b in part
                 }
-                of_ray[self._solve.remote(*about, own, self._game[1], *values)] = part
-            for done in self._done(list(of_ray)):
-                yield from zip(of_ray[done], self._ray.get(done), strict=True)
+                tasks[self._solve.remote(*arguments, own, self._game[1], *values)] = part
+            for done in self._done(list(tasks)):
+                yield from zip(tasks[done], self._ray.get(done), strict=True)
 
     def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Iterator[Any]:
-        """Call a function with each of some arguments, one call to a processor.
+        """Call a function with each of some arguments, one call per processor.
 
         Args:
             function: A function of this build, which every machine has.
             arguments: The arguments to call it with, one at a time.
 
         Returns:
-            What the calls have returned, those first that are done first. Left before its end, it
-            cancels the others.
+            The results, in the order in which they are done. Closing the iterator early cancels the
+            other calls.
 
         Raises:
             ClusterError: If the cluster was lost, or has had no processor for a while.
@@ -171,7 +169,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
 
     @contextmanager
     def _reached(self) -> Iterator[None]:
-        """Say in one line that the cluster was lost, or what went wrong in a process of it."""
+        """Turn the loss of the cluster, or an error in one of its processes, into one line."""
         try:
             yield
         except ClusterError:
@@ -179,7 +177,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
         except self._ray.exceptions.RayTaskError as error:
             raise _cause(error) from error
         except Exception as error:
-            # When its line is cut, Ray's client raises whatever the libraries below it do.
+            # When it is disconnected, Ray's client raises whatever the libraries below it do.
             by_client = self.address.startswith(CLIENT)
             if not by_client and not isinstance(error, (self._ray.exceptions.RayError, OSError)):
                 raise
@@ -189,7 +187,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             ) from error
 
     def _done(self, waiting: list[Any]) -> Iterator[Any]:
-        """Yield each task when it is done; what is left before its end cancels the others."""
+        """Yield each task when it is done; closing the iterator early cancels the others."""
         lost = monotonic()
         try:
             while waiting:
@@ -207,10 +205,10 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
                 self._ray.cancel(left, force=True)
 
     def _check_machines(self) -> None:
-        """Raise unless there are processors, and every machine that has some runs this build."""
+        """Raise unless there are processors, and every machine with processors runs this build."""
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-        # It takes no processor, so that it need not wait for another's tasks.
+        # The check takes no processor, so it need not wait for other tasks.
         check = self._ray.remote(num_cpus=0, max_retries=RETRIES)(check_build)
         nodes = [
             NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
@@ -226,15 +224,15 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             except self._ray.exceptions.RayTaskError as error:
                 raise _cause(error) from error
             except self._ray.exceptions.RayError:
-                # It has died; the head only learns of that after a while.
+                # The machine has died, which the head notices only after a while.
                 continue
         if not answered:
             raise ClusterError(f"the cluster at {self.address} has no processors")
 
 
 _latest: tuple[int, LayeredGame, Any] | None = None
-"""In a process of the cluster, which serves one driver: the game and the problem at which it was
-last, with its number. A problem is prepared once for all the blocks that come to the process."""
+"""In a process of the cluster, which serves one driver: the number, game and problem of its latest
+layer. A problem is prepared once for all blocks that the process solves."""
 
 
 def _solve_blocks(
@@ -249,8 +247,8 @@ def _solve_blocks(
     """Solve some blocks in a process of the cluster.
 
     Args:
-        build: The driver's.
-        number: A number that differs for every layer that a driver solves.
+        build: The driver's build.
+        number: A number that is different for every layer that a driver solves.
         layer: The layer.
         reads: The layers whose values are sent along, in their order.
         starts: The warm start of each block.
@@ -278,7 +276,7 @@ def check_build(drivers: Build, module: str = __name__) -> None:
 
 
 def _connected(address: str) -> Any:
-    """Ray, connected to a cluster."""
+    """Connect to a cluster; return the module ``ray``."""
     try:
         import ray
     except ModuleNotFoundError as error:
@@ -291,9 +289,9 @@ def _connected(address: str) -> Any:
         _check_reachable(address)
     try:
         with catch_warnings():
-            simplefilter("ignore")  # Of what is raised as an error anyway.
+            simplefilter("ignore")  # Ray warns of what it also raises.
             ray.init(address=address, logging_level=logging.ERROR, log_to_driver=False)
-    # Ray leaves the process when what answers at the address is no cluster's head.
+    # Ray exits the process if what answers at the address is not the head of a cluster.
     except (Exception, SystemExit) as error:
         ray.shutdown()
         raise ClusterError(
@@ -318,11 +316,11 @@ def _check_reachable(address: str) -> None:
 
 
 def _cause(error: Any) -> Exception:
-    """Return the error in a process of the cluster, as the driver has to raise it."""
+    """Return the error that the driver raises for an error in a process of the cluster."""
     last = str(error).strip().splitlines()[-1]
     if isinstance(error.cause, ClusterError):
         return ClusterError(str(error.cause))
-    # Where this package itself is missing, Ray cannot say it but in words.
+    # If this package itself is missing, Ray reports that only as text.
     if isinstance(error.cause, ImportError) or "ModuleNotFoundError" in last:
         return ClusterError(
             f"a machine of the cluster cannot run the solver ({last}); install the same on all "
@@ -337,23 +335,23 @@ def _first_line(error: BaseException) -> str:
 
 
 Build = dict[str, str]
-"""The version of everything on which what is computed may depend, by its name."""
+"""The version of everything that results may depend on, by name."""
 
 PACKAGES = ("numpy", "scipy", "numba", "llvmlite")
 
 
 @cache
 def this_build(module: str = __name__) -> Build:
-    """The build of this process.
+    """Return the build of this process.
 
     Args:
-        module: The module of a game, which stands for its package; this package is always in it.
+        module: The module of a game, whose package is included besides this one.
     """
     sources = {name.partition(".")[0] for name in (__name__, module)}
     return {
         "Python": platform.python_version(),
         **{name: version(name) for name in PACKAGES},
-        # A script is sent with the game.
+        # The source of a script is sent with the game.
         **{
             f"the source of {name}": "none" if name == "__main__" else source_hash(name)
             for name in sorted(sources)
@@ -363,7 +361,7 @@ def this_build(module: str = __name__) -> Build:
 
 @cache
 def source_hash(module: str) -> str:
-    """Return a short hash of the source of a module, or of the whole package that it is part of.
+    """Return a short hash of the source of a module's top-level package, or of a lone module.
 
     Args:
         module: The name of a module that is imported.

@@ -1,29 +1,29 @@
-"""Layers in a folder: written as they are solved, gone on with after any interruption.
+"""Layers in a folder: written as they are solved, so that an interrupted solve can be resumed.
 
 ====================  =============================================================================
-``manifest.json``     what game it is (:mod:`~.manifest`), and, when all is solved, the record of
-                      every layer with the SHA-256 of its file; if not all values are kept, also
-                      random states of it with their successors' values (:mod:`~.manifest`)
+``manifest.json``     the game (:mod:`~.manifest`) and, once all is solved, the record of every
+                      layer with the SHA-256 of its file; if not all values are kept, also random
+                      states of the layer with their successors' values
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
 ``sheets/NAME.zlib``  the same values rounded by :func:`pack`, if layers are kept compact
-``unfinished/``       while there is work to do: the records so far, a line each, and, as
-                      ``supports``, what layers still to be solved are started from
+``unfinished/``       while layers are missing: the records so far, one per line, and in
+                      ``supports`` the warm starts for unsolved layers
 ====================  =============================================================================
 
-A layer appears whole or not at all, and its record only after it, so that a solve that is killed at
-any moment has lost no more than the layer it was at. What the next layers are started from is kept
-as well, since from something else they might come out different in the last bit. Layers are read
-through a memory map, so that what is not looked at takes no memory.
+A layer appears whole or not at all, and its record only after it, so a solve that is killed at any
+moment loses at most the layer that it was solving. Warm starts for the next layers are kept as
+well, since with others their values might differ in the last bit. Layers are read through a memory
+map, so parts that are not read take no memory.
 
-A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a layer is removed when
-the disk has all layers that read it, so that what is there at any moment is enough to go on with.
-What is rounded is never read by a solve.
+A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a layer is removed once
+all layers that read it are on disk, so that the folder always holds enough to resume the solve.
+Rounded values are never read by a solve.
 
-Nothing is believed that can be checked. When a process first reads a layer, the size of its file is
-compared with the game's shape, its SHA-256 with the record, and its values with what is possible;
-so is every number of a record. The manifest and each line of the records so far hold a SHA-256 of
-their own. How far off the values may be is in no file: it follows from the layers and their gaps
+Everything is checked that can be checked. When a process first reads a layer, the size of its file
+is compared with the game's shape, its SHA-256 with the record, and its values with the possible
+range; so is every number of a record. The manifest and each line of the records have a SHA-256 of
+their own. The errors of the values are not stored: they follow from the layers and their gaps
 (:func:`~.solve.proved_errors`).
 
 A finished manifest is evidence without the layers, and may be kept alone; compressed by ``gzip`` it
@@ -74,16 +74,16 @@ from solvent.model.files import (
 from solvent.model.parameters import is_number, shown
 
 REMEMBERED_BYTES = 1 << 30
-"""The number of bytes unpacked from compact files that a folder keeps in memory."""
+"""Largest number of bytes, unpacked from compact files, that a folder keeps in memory."""
 
 _checked: set[tuple[object, ...]] = set()
-"""The files that this process has found sound, each as it is on the disk and as it should be."""
+"""The files that this process has checked, each by its state on disk and its expected content."""
 
 
 class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
     """The layers of a game in a folder; made by :meth:`create` and :meth:`open`.
 
-    It may be used in a ``with`` statement, which lets go of the folder at its end.
+    As a ``with`` statement's context, it releases the folder at the end.
     """
 
     def __init__(self, folder: Path, game: LayeredGame, keep: str = "all") -> None:
@@ -99,23 +99,23 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
 
     @classmethod
     def create(cls, folder: str | Path, game: LayeredGame, keep: str | None = None) -> LayerFolder:
-        """Begin a folder, or go on with what is in it.
+        """Begin a folder, or resume the solve in it.
 
         Args:
             folder: A new or empty folder, or one in which this game's solution was begun.
             game: The game to solve.
-            keep: One of :data:`~.store.KEEPS`; unless given, what the folder was begun with, and
-                all in a new one.
+            keep: One of :data:`~.store.KEEPS`. By default as the folder was begun, and ``"all"`` in
+                a new one.
 
         Raises:
-            StoreError: If the folder holds anything else, another process is at work on it, it
-                cannot be written to, or a layer in it that is still needed is damaged.
+            StoreError: If the folder holds anything else, another process uses it, it cannot be
+                written to, or a layer in it that is still needed is damaged.
         """
         store = cls(Path(folder), game, keep or "all")
         with ExitStack() as held:
             held.enter_context(locked(store.folder))
             if store._manifest.exists():
-                store._go_on(keep)
+                store._resume(keep)
             else:
                 store._begin()
             remove_temporary(store.folder, below=True)
@@ -131,17 +131,17 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         verify: bool = False,
         manifest_only: bool = False,
     ) -> LayerFolder:
-        """Open a finished solution to read.
+        """Open a finished solution for reading.
 
         Args:
             folder: The folder that holds it.
             game: The game that was solved; or its class, which reads the manifest.
-            verify: Whether to check all layers now, not each when it is first read.
-            manifest_only: Whether the files of layers may be missing. Their records and the samples
-                are there all the same.
+            verify: Whether to check all layers now instead of each when it is first read.
+            manifest_only: Whether the files of layers may be missing. Their records and samples can
+                be read all the same.
 
         Raises:
-            StoreError: If there is none, it is of another game, not finished, or damaged.
+            StoreError: If there is no solution, or it is of another game, not finished, or damaged.
         """
         folder = Path(folder)
         description = _read_manifest(folder, game)
@@ -154,7 +154,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             raise StoreError(
                 f"{folder}: the solution is not finished; the command that began it goes on with it"
             )
-        store._take_records(description["sheets"], manifest_only=manifest_only)
+        store._accept_records(description["sheets"], manifest_only=manifest_only)
         try:
             store.check_complete()
         except ValueError as error:
@@ -176,10 +176,10 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         return super().value_at(place) if sample is None else sample.value
 
     def _unpack(self, layer: Layer) -> Floats:
-        """A layer's values from its compact file; all that can be checked is.
+        """Return a layer's values from its compact file, checked.
 
         Raises:
-            StoreError: If there is none, or it is not the one of its record.
+            StoreError: If there is no file, or it does not match its record.
         """
         path, largest = self._packed_path(layer), self.largest(layer)
         with reporting(path):
@@ -196,13 +196,13 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         return values
 
     def _exact(self, layer: Layer) -> Floats:
-        """A layer's values through a memory map; all that can be checked is.
+        """Return a layer's values through a memory map, checked.
 
-        A file that this process has checked, and that is as it was, is passed over.
+        A file that this process has checked is not checked again unless it has changed.
 
         Raises:
-            StoreError: If there is none, it is not the one of its record, or a value in it is none
-                that is possible.
+            StoreError: If there is no file, it does not match its record, or a value in it is
+                impossible.
         """
         path, checksum = self.path(layer), self._entries[layer]["sha256"]
         with reporting(path), path.open("rb") as file:
@@ -227,7 +227,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         return values
 
     def start(self, layer: Layer) -> WarmStart | None:
-        # One that was not kept, or is not the one that was, is none: layers are started afresh.
+        # If the file is missing or changed, layers are solved without a warm start.
         if layer not in self._starts and layer in self._start_checksums:
             with contextlib.suppress(OSError):
                 size = _file_size(self.game.start_shape(layer) or (), "<u4")
@@ -265,17 +265,17 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 f"{error}; the {done} layers of {of} that are solved are kept in {self.folder}, "
                 f"and the same command goes on from there"
             ) from error
-        for passed in self._starts_passed_by(layer):
-            self._starts.pop(passed, None)
-            _remove(self._start_path(passed))
-        for passed in self._passed_by(layer):
-            _remove(self.path(passed))
+        for unneeded in self._unneeded_starts_after(layer):
+            self._starts.pop(unneeded, None)
+            _remove(self._start_path(unneeded))
+        for unneeded in self._unneeded_after(layer):
+            _remove(self.path(unneeded))
 
     def finish(self) -> None:
         self.check_complete()
         records = {self.game.name(layer): self._entries[layer] for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
-        self._remove_passed()
+        self._remove_unneeded()
         self._starts.clear()
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
@@ -285,12 +285,12 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
 
     @cached_property
     def chosen(self) -> dict[Layer, list[tuple[int, ...]]]:
-        """The places of the kept samples that are chosen at random, by layer."""
+        """The places of the samples chosen at random, by layer."""
         return sampled_places(self.game, starts=False)
 
     @cached_property
     def samples(self) -> dict[Place, KeptSample]:
-        """The kept samples by their places; none if all values are kept."""
+        """The samples by their places; none if all values are kept."""
         return {
             Place(layer, sample.at): sample
             for layer in self.game.layers
@@ -298,11 +298,10 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         }
 
     def verify(self, layer: Layer) -> None:
-        """Check what is kept of a layer: size, SHA-256, values.
+        """Check the files of a layer: size, SHA-256 and values.
 
         Raises:
-            StoreError: If there is none, it is not the one of its record, or a value in it is none
-                that is possible.
+            StoreError: If a file is missing, does not match its record, or has an impossible value.
         """
         if self.needs(layer):
             self._exact(layer)
@@ -310,7 +309,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             self._unpack(layer)
 
     def path(self, layer: Layer) -> Path:
-        """The file of a layer's values."""
+        """Return the file of a layer's values."""
         return self.folder / "sheets" / f"{self.game.name(layer)}.npy"
 
     def _packed_path(self, layer: Layer) -> Path:
@@ -322,12 +321,12 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         return self.keep == "all" or all(self.path(needed).exists() for needed in reads)
 
     def _damaged(self, layer: Layer, path: Path, why: str) -> StoreError:
-        """Return an error about a file of a layer, with the advice what to do."""
-        cure = _CURE if self._can_be_solved(layer) else _NO_CURE
-        return StoreError(f"{path}: {why}. {cure}")
+        """Return an error about a file of a layer, with advice what to do."""
+        advice = _SOLVE_AGAIN if self._can_be_solved(layer) else _CANNOT_SOLVE_AGAIN
+        return StoreError(f"{path}: {why}. {advice}")
 
     def close(self) -> None:
-        """Let go of the folder; what is solved stays."""
+        """Release the folder; solved layers stay in it."""
         self._held.close()
 
     def __exit__(self, *_: object) -> None:
@@ -339,7 +338,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
     def _begin(self) -> None:
         """Write the manifest of a new folder."""
         names = [path.name for path in self.folder.iterdir()]
-        # One that was killed while it wrote the manifest has left an unfinished one.
+        # A process that is killed while it writes the manifest leaves a temporary file.
         others = [name for name in names if name != LOCK and not TEMPORARY.fullmatch(name)]
         if others:
             raise StoreError(
@@ -347,29 +346,29 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             )
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": None})
 
-    def _go_on(self, keep: str | None) -> None:
-        """Take what is solved from a folder that was begun, to keep what is given in it."""
+    def _resume(self, keep: str | None) -> None:
+        """Accept the solved layers of a folder that was begun, if it keeps what is to be kept."""
         description = _read_manifest(self.folder, self.game)
         manifest.check_same(description, self.game, self.folder)
         self.keep = description.get("keep", "all")
         if keep not in (None, self.keep):
             raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
         if description["sheets"] is not None:
-            self._take_records(description["sheets"])
+            self._accept_records(description["sheets"])
             if self.finished:
-                self._remove_passed()
+                self._remove_unneeded()
                 shutil.rmtree(self._unfinished, ignore_errors=True)
                 return
-        self._take_records(self._read_journal())
-        if self.finished:  # It was killed after its last layer.
+        self._accept_records(self._read_journal())
+        if self.finished:  # The solve was killed after its last layer.
             self.finish()
-        self._remove_passed()
+        self._remove_unneeded()
         for layer in {read for left in self.missing for read in self.game.reads(left)}:
             if self.has(layer):
                 self.verify(layer)
 
     def _read_journal(self) -> dict[str, Any]:
-        """The records of the layers solved so far; a line that was being written is removed."""
+        """Return the records of the layers solved so far, and remove an unfinished last line."""
         if not os.path.lexists(self._journal):
             return {}
         with reporting(self._journal):
@@ -386,14 +385,14 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                     raise ValueError("its checksum does not match")
             except (ValueError, TypeError) as error:
                 raise StoreError(
-                    f"{self._journal}: line {number} is damaged ({error}). {_CURE}"
+                    f"{self._journal}: line {number} is damaged ({error}). {_SOLVE_AGAIN}"
                 ) from error
             if name in layers and start is not None:
                 self._start_checksums[layers[name]] = start
         return records
 
-    def _remove_passed(self) -> None:
-        """Remove what was not yet removed, since a solver was killed or a file was in use."""
+    def _remove_unneeded(self) -> None:
+        """Remove files that are still there because a solver was killed or they were in use."""
         for layer in self._records:
             if not self.needs(layer):
                 _remove(self.path(layer))
@@ -407,23 +406,23 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             self._journal.parent.mkdir(exist_ok=True)
             with self._journal.open("a", encoding="utf-8") as file:
                 file.write(line)
-                if self.keep != "all":  # What the layer was made from will be removed.
+                if self.keep != "all":  # The layers that it reads will be removed.
                     file.flush()
                     os.fsync(file.fileno())
 
-    def _take_records(self, records: Mapping[str, Any], *, manifest_only: bool = False) -> None:
-        """Take the records of the layers of which there is what should be, and check its size."""
+    def _accept_records(self, records: Mapping[str, Any], *, manifest_only: bool = False) -> None:
+        """Accept the records of layers whose files are there, and check the files' sizes."""
         layers = {self.game.name(layer): layer for layer in self.game.layers}
         for name, entries in records.items():
             if name not in layers:
                 raise StoreError(f"{self.folder}: there is a record of {shown(name)}, no layer")
             try:
-                self._take_record(layers[name], entries)
+                self._accept_record(layers[name], entries)
             except ValueError as error:
                 raise StoreError(
                     f"{self.folder}: the record of {name} is damaged ({error})"
                 ) from error
-        # From the last on: what is to be solved again needs what comes before it.
+        # Backward, since a layer that has to be solved again needs the layers before it.
         for layer in () if manifest_only else reversed(self.game.layers):
             if self.has(layer):
                 self._check_files(layer)
@@ -450,25 +449,25 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         return next((path for path in paths if not path.exists()), None)
 
     def _check_size(self, layer: Layer, found: int) -> None:
-        """Raise unless a layer's file has so many bytes as it should."""
+        """Raise unless a layer's file has the right size."""
         size = _file_size(self.game.shape(layer), manifest.DTYPE)
         if found != size:
             raise self._damaged(layer, self.path(layer), f"has {found} bytes, not {size}")
 
-    def _take_record(self, layer: Layer, entries: Any) -> None:
-        """Take how a layer was solved, and the SHA-256 of its files.
+    def _accept_record(self, layer: Layer, entries: Any) -> None:
+        """Accept the record of how a layer was solved, with the SHA-256 of its files.
 
         Raises:
-            ValueError: If an entry is missing, unknown or not possible.
+            ValueError: If an entry is missing, unknown or impossible.
         """
         if not isinstance(entries, Mapping):
             raise ValueError(f"it is {shown(entries)}")
         most, states = self.game.bound(layer), self.game.states(layer)
-        # The largest that each number may be; the other entries are checksums.
+        # The upper limit of each number; the other entries are checksums.
         largest = {"largest_gap": most, "games": states, "constant": states}
         largest |= {} if self.keep == "all" else {"largest": most + SLACK}
         known = {*largest, "sha256", *(["compact_sha256"] if self.keep == "compact" else ())}
-        # Folders begun before there were samples have none of some layers.
+        # Folders begun before there were samples lack them for some layers.
         different = sorted((known ^ {*entries}) - {"samples"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
@@ -496,8 +495,8 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         write_atomically(self._manifest, f"{text}\n".encode())
 
 
-_CURE = "Remove it, and the command that solved it will solve it again"
-_NO_CURE = "It cannot be solved again by itself; solve in another folder"
+_SOLVE_AGAIN = "Remove it, and the command that solved it will solve it again"
+_CANNOT_SOLVE_AGAIN = "It cannot be solved again by itself; solve in another folder"
 
 CHANGED = "the checksum does not match; the file was changed or damaged"
 
@@ -523,19 +522,19 @@ def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mappi
 
 
 def _written(path: Path, content: bytes) -> str:
-    """Write a file, and return its SHA-256."""
+    """Write a file; return its SHA-256."""
     write_atomically(path, content)
     return hashlib.sha256(content).hexdigest()
 
 
 def _remove(path: Path) -> None:
-    """Remove a file, if there is one; where it is in use and cannot be, it stays for now."""
+    """Remove a file, if there is one; if it is in use, it stays for now."""
     with contextlib.suppress(OSError):
         path.unlink()
 
 
 def _npy(array: np.ndarray[Any, Any]) -> bytes:
-    """An array as a ``.npy`` file, little-endian whatever the machine."""
+    """Return an array as a ``.npy`` file, little-endian on every machine."""
     buffer = io.BytesIO()
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     np.save(buffer, little, allow_pickle=False)
@@ -543,7 +542,7 @@ def _npy(array: np.ndarray[Any, Any]) -> bytes:
 
 
 def _file_size(shape: tuple[int, ...], dtype: str) -> int:
-    """The bytes of an array as a ``.npy`` file."""
+    """Return the size of an array as a ``.npy`` file, in bytes."""
     header = io.BytesIO()
     description = {"descr": dtype, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, description)

@@ -1,25 +1,24 @@
-"""The description of a game that is layered in time, so that it can be solved layer by layer.
+"""Games that are layered in time, so that they can be solved layer by layer.
 
-The states of such a game fall into *layers*, and every move leads from a layer to others that are
-solved before it: time goes down, or a resource does. So the values of a layer follow from those of
+The states of such a game fall into *layers*, and every move leads from a layer to layers that are
+solved before it: time runs out, or a resource does. So the values of a layer follow from those of
 the layers that it *reads*, by one step of backward induction (Puterman 1994, section 4.5)::
 
     v(s)  =  max over actions, or the value of a matrix game, of  sum of p (reward + v(next state))
 
-and no more is ever in memory than the layers that are still to be read. The layers may be kept in
-a folder (:mod:`~.folder`), and their *blocks* solved by threads or on a cluster (:mod:`~.solve`,
+and memory has to hold only the layers that are still to be read. The layers may be kept in a folder
+(:mod:`~.folder`), and their *blocks* solved by threads or on a cluster (:mod:`~.solve`,
 :mod:`~.cluster`).
 
-A game that only has to be solved says what its layers are, what each reads, and how a block is
-solved; all methods that are not abstract have a default that will do. ``solvent/games/inventory``
-is such a game.
+To be solved, a game needs only the abstract methods, such as its layers, what each reads, and how a
+block is solved. All other methods have defaults. ``solvent/games/inventory`` is an example.
 
-**Values** of a layer are an array of any shape, as the game likes it. :meth:`LayeredGame.place`
-says where a state's value stands, and :meth:`LayeredGame.value` what it is to player 0.
+**Values** of a layer are an array of any shape. :meth:`LayeredGame.place` returns where a state's
+value is stored, and :meth:`LayeredGame.value` the value to player 0.
 
-**Warm starts.** A solved layer may leave an array from which others are started, so that they are
-solved sooner; it is kept until they are. The values may differ by their start in the last bits, so
-that a solve that goes on in a folder starts from the same.
+**Warm starts.** A solved layer may leave an array that helps to solve other layers faster; it is
+kept until they are solved. The last bits of values may depend on it, so a solve that is resumed in
+a folder uses the same warm starts.
 """
 
 from __future__ import annotations
@@ -39,25 +38,25 @@ Layer: TypeAlias = Any
 """The key of a layer: hashable and the same everywhere, such as a number or a named tuple."""
 
 Block: TypeAlias = tuple[int, int]
-"""A part of a layer that is solved in one piece: the first and the one after the last of whatever
-the game cuts its layers into."""
+"""A part of a layer that is solved in one piece: the first index and the one after the last, of
+whatever the game cuts its layers into."""
 
 WarmStart: TypeAlias = NDArray[np.uint32]
-"""The start of a layer's solver, such as the supports of mixed strategies as bit masks."""
+"""A starting point for a layer's solver, such as the supports of mixed strategies as bit masks."""
 
 Read: TypeAlias = Callable[[Layer], Floats]
-"""Returns the values of a layer that is solved."""
+"""Returns the values of a solved layer."""
 
 
 class BlockResult(NamedTuple):
-    """A block that is solved.
+    """A solved block.
 
     Attributes:
         values: The values of its states; any shape that :meth:`LayeredGame.join` can join.
-        start: Its part of what the layer leaves to start others from; None if it leaves nothing.
+        start: Its part of the warm start that the layer leaves; None if it leaves none.
         largest_gap: The largest duality gap of its matrix games.
-        games: Matrix games solved; a maximum, with one player, counts as one.
-        constant: Its states that needed none, since whatever is chosen has the same value there.
+        games: Number of matrix games solved; a maximum, with one player, counts as one.
+        constant: Number of states that needed none, since all choices have the same value there.
     """
 
     values: Floats
@@ -80,11 +79,11 @@ class Place(NamedTuple):
 
 
 class LayerSample(NamedTuple):
-    """Some blocks of a layer, by which the time of all layers is estimated.
+    """Some blocks of a layer, from which the time of all layers is estimated.
 
     Attributes:
         layer: The layer.
-        blocks: The blocks of it that are solved.
+        blocks: The blocks to solve.
         share: The share of the layer's work in these blocks, above 0 and at most 1.
         stands_for: Number of layers that take as long as this one.
     """
@@ -96,13 +95,13 @@ class LayerSample(NamedTuple):
 
 
 class LayeredGame(ABC):
-    """A game as its layers; it can be pickled, to be sent to the machines of a cluster."""
+    """A game as its layers. It can be pickled, to be sent to the machines of a cluster."""
 
     kind: ClassVar[str]
     """The name of games of this class in a folder's manifest, such as ``"inventory"``."""
 
     game: Any
-    """The rules, with a start that does not matter; needed beside :meth:`state_at` only."""
+    """The rules, with any start; needed only together with :meth:`state_at`."""
 
     # Its layers
 
@@ -113,33 +112,33 @@ class LayeredGame(ABC):
 
     @abstractmethod
     def reads(self, layer: Layer) -> Sequence[Layer]:
-        """The layers to which moves lead from a layer."""
+        """Return the layers to which moves lead from a layer."""
 
     @abstractmethod
     def shape(self, layer: Layer) -> tuple[int, ...]:
-        """The shape of a layer's values."""
+        """Return the shape of a layer's values."""
 
     @abstractmethod
     def bound(self, layer: Layer) -> float:
-        """No value of a layer is larger, whichever its sign; rounding aside."""
+        """Return the largest possible absolute value in a layer, apart from rounding."""
 
     def states(self, layer: Layer) -> int:
-        """The states of a layer in which somebody chooses; all its values unless overridden."""
+        """Return the number of states with a choice in a layer; by default of all its values."""
         return int(np.prod(self.shape(layer)))
 
     @property
     def n_states(self) -> int:
-        """The states of all layers, as one counts them."""
+        """The number of states with a choice in all layers."""
         return sum(self.states(layer) for layer in self.layers)
 
     @property
     def opening(self) -> Sequence[Layer]:
-        """The layers in which the game may begin; those that no other reads unless overridden."""
+        """The layers in which the game may begin; by default those that no other reads."""
         read = {needed for layer in self.layers for needed in self.reads(layer)}
         return [layer for layer in self.layers if layer not in read]
 
     def name(self, layer: Layer) -> str:
-        """The name of a layer's file, without its ending; it may stand in a folder, ``"a/b"``."""
+        """Return the name of a layer's file without its extension, such as ``"a"`` or ``"a/b"``."""
         return str(layer)
 
     def label(self, layer: Layer) -> str:
@@ -154,30 +153,30 @@ class LayeredGame(ABC):
 
         Args:
             layer: The layer.
-            read: Returns the values of the layers that it reads.
+            read: Returns the values of a layer that this one reads.
 
         Returns:
-            What :meth:`solve_block` takes; several threads may read it at once.
+            The data for :meth:`solve_block`, which several threads may read at once.
         """
 
     @abstractmethod
     def solve_block(
         self, problem: Any, block: Block, start: WarmStart | None = None
     ) -> BlockResult:
-        """Solve a block; who solves it, and beside which others, changes nothing.
+        """Solve a block. The result must not depend on where it is solved, or on other blocks.
 
         Args:
             problem: Problem of the layer, from :meth:`problem`.
             block: The block, one of :meth:`blocks`.
-            start: The block's part of that from which the layer is started; None if there is none.
+            start: The block's part of the layer's warm start; None if there is none.
         """
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
-        """The blocks of a layer; one, its whole first axis, unless overridden."""
+        """Return the blocks of a layer; by default one, its whole first axis."""
         return [(0, self.shape(layer)[0])]
 
     def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
-        """A layer's values, and what is left to start others from.
+        """Return a layer's values, and the warm start that it leaves.
 
         Args:
             layer: The layer.
@@ -188,11 +187,11 @@ class LayeredGame(ABC):
     # Warm starts
 
     def starts_from(self, layer: Layer) -> Sequence[Layer]:
-        """The layers from whose warm starts one is started; they need not exist."""
+        """Return the layers that leave warm starts for a layer; they need not exist."""
         return ()
 
     def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
-        """Return the warm start of a layer; the first that there is unless overridden.
+        """Return the warm start for a layer; by default the first that was left.
 
         Args:
             layer: The layer.
@@ -201,21 +200,21 @@ class LayeredGame(ABC):
         return next((start for start in left if start is not None), None)
 
     def start_shape(self, layer: Layer) -> tuple[int, ...] | None:
-        """The shape of what a layer leaves to start others from; None if that is nothing."""
+        """Return the shape of the warm start that a layer leaves; None if it leaves none."""
         return None
 
     def part_of(self, start: WarmStart, block: Block) -> WarmStart:
-        """A block's part of what a layer is started from."""
+        """Return a block's part of the warm start for a layer."""
         return start[slice(*block)]
 
     # Its states
 
     @abstractmethod
     def place(self, state: Any) -> Place | None:
-        """Return where a state's value is; None for one between layers, one step before them."""
+        """Return where a state's value is stored; None for states between layers."""
 
     def value(self, state: Any, stored: float) -> float:
-        """The value of a state to player 0.
+        """Return the value of a state to player 0.
 
         Args:
             state: A state that has a place.
@@ -224,7 +223,7 @@ class LayeredGame(ABC):
         return stored
 
     def state_at(self, place: Place) -> Any | None:
-        """Return the state whose value stands at a place, the reverse of `place`.
+        """Return the state whose value is stored at a place: the inverse of `place`.
 
         With this and the rules, as `game`, solutions can be checked state by state
         (:mod:`~.spot_check`).
@@ -233,7 +232,7 @@ class LayeredGame(ABC):
             place: A place in the values of any layer.
 
         Returns:
-            None where the value of no state stands; everywhere unless overridden.
+            The state; None where the value of no state is stored, and by default everywhere.
         """
         return None
 
@@ -241,14 +240,14 @@ class LayeredGame(ABC):
 
     @abstractmethod
     def rounding(self, layer: Layer, largest: Callable[[Layer], float]) -> float:
-        """A bound of the error that rounding adds in one layer.
+        """Return a bound of the error that rounding adds in one layer.
 
         Args:
             layer: The layer.
-            largest: Returns the largest value of a layer that is solved, whichever its sign.
+            largest: Returns the largest absolute value in a solved layer.
         """
 
-    # What a folder says of it
+    # Its identity in a folder
 
     @property
     @abstractmethod
@@ -257,10 +256,10 @@ class LayeredGame(ABC):
 
     @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> LayeredGame:
-        """The game of which a folder holds the solution.
+        """Return the game whose solution a folder holds.
 
         Args:
-            identity: The identity that the folder states; nothing in it is certain.
+            identity: The identity that the folder states, which is not to be trusted.
 
         Raises:
             StoreError: If this kind of game cannot be made from its identity.
@@ -269,34 +268,34 @@ class LayeredGame(ABC):
         raise StoreError(f"a solution of {cls.kind} can be opened only with its game")
 
     def differences(self, found: Mapping[str, Any]) -> Iterable[str]:
-        """Yield the differences of another game's solution from this one's.
+        """Yield the differences between another game's solution and this one's.
 
         Args:
-            found: The other's identity, of which nothing is certain.
+            found: The other game's identity, which is not to be trusted.
 
         Returns:
             Differences in words, such as ``"horizon 3, not 4"``; none if it is the same game.
         """
         return changes(found, self.identity)
 
-    # What solving takes
+    # The cost of solving it
 
     @property
     def problem_bytes(self) -> int:
-        """Bytes of memory that a problem takes besides the values that it reads, at most."""
+        """Largest size of a problem in bytes, besides the values that it reads."""
         return 0
 
     def samples(self) -> Sequence[LayerSample]:
-        """Blocks by which the time is estimated; those of three layers unless overridden."""
+        """Return blocks from which the time is estimated; by default those of three layers."""
         layers = self.layers
-        chosen = {layers[len(layers) * place // 6]: 0 for place in (1, 3, 5)}
+        chosen = dict.fromkeys(layers[len(layers) * place // 6] for place in (1, 3, 5))
         each = len(layers) / len(chosen)
         return [LayerSample(layer, self.blocks(layer), 1.0, each) for layer in chosen]
 
     def guess(self, layer: Layer) -> Floats:
-        """Values that are like a layer's as far as time depends on them; zeros unless overridden.
+        """Return values that stand in for a layer's when time is estimated; by default zeros.
 
-        They may have one column where the layer has many, if :meth:`problem` can read them so.
+        They may have one column where the layer has many, if :meth:`problem` can read that.
         """
         return np.zeros(self.shape(layer))
 
@@ -304,7 +303,7 @@ class LayeredGame(ABC):
 def changes(
     found: Mapping[str, Any], wanted: Mapping[str, Any], missing: str = "unknown"
 ) -> Iterator[str]:
-    """Yield the differences of two mappings, one for each entry.
+    """Yield the differences between two mappings in words, one for each entry.
 
     Args:
         found: The mapping found in a folder.
@@ -318,6 +317,6 @@ def changes(
 
 
 def plain(value: Any) -> str:
-    """A value as text, short if it is long or has more than a line."""
+    """Return a value as text, shortened if it is long or has several lines."""
     text = str(value)
     return text if len(text) <= 64 and text.isprintable() else shown(value)

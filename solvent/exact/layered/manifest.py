@@ -1,19 +1,19 @@
-"""The manifest of a folder of layers, so that no one takes it for another game's solution.
+"""The manifest of a folder of layers, which identifies the game that they solve.
 
 The manifest holds everything that the values depend on, which is the game's
 :attr:`~.game.LayeredGame.identity`, and nothing else: no time, no name of a machine. So two solves
 of the same game write the same bytes. Its last entry is the SHA-256 of all others, as JSON with
 sorted keys.
 
-Format 1 had no such entry and is not read any more. Format 3 is that of folders which do not keep
-all values; its entry ``keep`` says what they do.
+Format 1 had no such entry and is no longer read. Format 3 is for folders that do not keep all
+values; its entry ``keep`` is what they keep.
 
-**Samples.** A folder that does not keep all values keeps states chosen at random in its manifest,
-at full precision with the values of their successors, so that anybody can solve the states again
+**Samples.** The manifest of a folder that does not keep all values has states chosen at random, at
+full precision and with the values of their successors, so that anybody can solve these states again
 from the rules alone (:mod:`~.spot_check`). They are taken while the layers are solved, since the
-values that they need are gone afterwards. Nobody can choose the states so that they look good:
-state ``i`` of the sample is number ``SHA-256(kind of game, "", i) mod n`` of all ``n`` values, in
-the order of the layers. The states in which the game begins are added to these.
+values are gone afterwards. Nobody can choose favourable states: state ``i`` of the sample is number
+``SHA-256(kind of game, "", i) mod n`` of all ``n`` values, in the order of the layers. The initial
+states are added to these.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ from solvent.model.files import StoreError
 from solvent.model.parameters import brief, shown
 
 STATES = 300
-"""States that are chosen; folders of another number cannot be read."""
+"""Number of states chosen; folders with another number cannot be read."""
 
 FORMAT = 2
 PARTIAL = 3
@@ -47,23 +47,23 @@ READ = (FORMAT, PARTIAL)
 """The formats that can be read."""
 
 MOST_BYTES = 64 << 20
-"""A manifest is no larger, nor are the records so far."""
+"""Largest size of a manifest, and of the records so far."""
 
 DTYPE = "<f8"
 """The type of the values on disk: 8 bytes, little-endian."""
 
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
-    """Return all that the values of a game's layers depend on, and what is kept, JSON-able."""
+    """Return everything that the values of a game depend on, and what is kept, JSON-able."""
     kept = {"format": FORMAT} if keep == "all" else {"format": PARTIAL, "keep": keep}
     return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
 
 
 def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: Path) -> None:
-    """Raise unless a manifest is one that this version reads, of a game of a certain class.
+    """Raise unless a manifest can be read by this version, and is of a game of the given class.
 
     Raises:
-        StoreError: If it is not, or was changed since it was written.
+        StoreError: If it cannot, or was changed since it was written.
     """
     if not isinstance(description, Mapping) or description.get("kind") != game.kind:
         raise StoreError(f"{folder}: manifest.json is not that of a solution of {game.kind}")
@@ -91,15 +91,15 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
 
 
 def checksum_of(content: Any) -> str:
-    """The SHA-256 of JSON-able content, as text with sorted keys."""
+    """Return the SHA-256 of JSON-able content, as text with sorted keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
 def game_of(description: Mapping[str, Any], kind: type[LayeredGame], folder: Path) -> LayeredGame:
-    """The game that a manifest describes.
+    """Return the game that a manifest describes.
 
     Raises:
-        StoreError: If it is damaged, or its parts do not agree.
+        StoreError: If the manifest is damaged or inconsistent.
     """
     try:
         game = kind.from_identity(description)
@@ -114,7 +114,7 @@ def check_same(description: Mapping[str, Any], game: LayeredGame, folder: Path) 
     """Raise unless a manifest is that of a game.
 
     Raises:
-        StoreError: If it is not; the message names what differs, in both.
+        StoreError: If it is not; the message names what differs.
     """
     found = {
         name: part
@@ -133,7 +133,7 @@ def check_same(description: Mapping[str, Any], game: LayeredGame, folder: Path) 
 
 
 class KeptSample(NamedTuple):
-    """A state and the values that stand at its place and at those of its successors.
+    """The stored values of a state and of its successors.
 
     Attributes:
         at: Place of the state in its layer.
@@ -151,7 +151,7 @@ def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
 
     Args:
         game: The game.
-        count: Number of values that are drawn; those that belong to no state are left out.
+        count: Number of values to draw; those that belong to no state are left out.
         seed: Any text; another seed gives other places.
     """
     layers = list(game.layers)
@@ -167,11 +167,11 @@ def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
 
 
 def sampled_places(game: LayeredGame, *, starts: bool) -> dict[Layer, list[tuple[int, ...]]]:
-    """Return the places of a game's sample by layer; none if no state is known by its place.
+    """Return the places of a game's sample by layer; none if the game has no `state_at`.
 
     Args:
         game: The game.
-        starts: Whether to add the states in which the game begins.
+        starts: Whether to add the initial states.
     """
     places = {*random_places(game, STATES)}
     if places and starts:
@@ -190,7 +190,7 @@ def successors(game: LayeredGame, state: Any) -> list[Place]:
 
     Args:
         game: The layers.
-        state: The state; its own place does not count unless play returns there.
+        state: The state, which does not count as its own successor.
     """
     rules, found, seen, left = game.game, set(), {state}, [state]
     while left:
@@ -220,14 +220,14 @@ def take_samples(
         places: The chosen places in the layer.
         layer: The layer.
         values: Values of the layer.
-        read: Returns the values of the layers that it reads.
+        read: Returns the values of a layer that this one reads.
     """
     layers = {needed: read(needed) for needed in game.reads(layer)} | {layer: values}
     samples = []
     for at in places:
         after = successors(game, game.state_at(Place(layer, at)))
-        known = tuple(float(layers[place.layer][place.at]) for place in after)
-        samples.append(KeptSample(at, float(values[at]), known))
+        stored = tuple(float(layers[place.layer][place.at]) for place in after)
+        samples.append(KeptSample(at, float(values[at]), stored))
     return samples
 
 
@@ -238,12 +238,12 @@ def read_samples(
 
     Args:
         game: The game.
-        places: The places in the layer that are chosen at random, of which samples have to be.
+        places: The places chosen at random in the layer, which must all have samples.
         layer: The layer.
-        entries: The JSON that the record has.
+        entries: The samples as JSON, from the record.
 
     Raises:
-        ValueError: If a place has none, there is no such state, or a value is impossible.
+        ValueError: If a place has no sample, a sample has no state, or a value is impossible.
     """
     most = max(map(game.bound, (*game.reads(layer), layer))) + SLACK
     shape = game.shape(layer)

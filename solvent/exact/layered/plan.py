@@ -1,14 +1,13 @@
-"""The cost of solving a game, before it is begun: disk, memory, traffic, and time.
+"""The cost of solving a game, estimated in advance: disk, memory, traffic and time.
 
 Disk, memory and traffic follow from the shapes of the layers. The time, and how far values can be
-compressed, are measured on a *sample*: a few blocks of some layers that the game names
-(:meth:`~.game.LayeredGame.samples`) are solved as they will be, one thread at work. The values that
+compressed, are measured on a *sample*: a few blocks of some layers, chosen by the game
+(:meth:`~.game.LayeredGame.samples`), are solved as they will be, by one thread. The values that
 such a layer reads are not known yet, so the game makes them up (:meth:`~.game.LayeredGame.guess`).
+Blocks are compressed separately, which takes somewhat more space than a whole layer would.
 
-Blocks are compressed by themselves, which takes some more room than a layer in one piece.
-
-**What there is.** A solve is refused if the disk or the memory is too small for it
-(:func:`check_disk`, :func:`check_memory`).
+A solve is refused if the disk or the memory is too small for it (:func:`check_disk`,
+:func:`check_memory`).
 """
 
 from __future__ import annotations
@@ -29,24 +28,24 @@ from solvent.exact.layered.game import Layer, LayeredGame, LayerSample, WarmStar
 from solvent.exact.layered.store import KEEPS, LayerStore, pack
 
 FILE_OVERHEAD = 512
-"""Bytes, about, that a layer takes on disk besides its numbers: its header and its record."""
+"""Approximate bytes of a layer on disk besides its numbers: its header and its record."""
 
 PACKED = 2.0
-"""Bytes that a value in a compact file takes at most, if nothing can be compressed."""
+"""Largest number of bytes of a value in a compact file, if nothing can be compressed."""
 
 PROGRAM = 200 << 20
-"""Bytes, about, of the interpreter and what it has imported."""
+"""Approximate bytes of the interpreter and the modules that it has imported."""
 
 
 class ResourceError(OSError):
     """Too little disk or memory for a solve; the message is one line with figures."""
 
 
-class Room(NamedTuple):
+class Resources(NamedTuple):
     """The disk and memory that a solve takes.
 
     Attributes:
-        disk: Bytes of the folder, at most while it is solved.
+        disk: Largest size of the folder during the solve, in bytes.
         memory: Bytes of memory, on the machine that keeps the layers.
     """
 
@@ -60,13 +59,13 @@ class Plan:
 
     Attributes:
         states: Number of states, as the game counts them.
-        games: Matrix games at most; states in which nothing can change any more need none.
-        layers: The last write of each is a point to go on from.
-        disk: Bytes of the folder, at most while it is solved.
+        games: Largest number of matrix games; states whose value is fixed need none.
+        layers: Number of layers. The solve can be resumed after each.
+        disk: Largest size of the folder during the solve, in bytes.
         memory: Bytes of memory, on the machine that keeps the layers.
         kept: Disk and memory for each of :data:`~.store.KEEPS` that can be chosen.
-        traffic: Bytes that each other machine of a cluster gets, and that all of them together
-            give back.
+        traffic: Bytes sent to each other machine of a cluster; as many come back from all of them
+            together.
         core_seconds: Processor time, estimated from a sample, in seconds.
     """
 
@@ -75,13 +74,13 @@ class Plan:
     layers: int
     disk: int
     memory: int
-    kept: dict[str, Room]
+    kept: dict[str, Resources]
     traffic: int
     core_seconds: float
 
 
 def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -> Plan:
-    """Count, and measure a sample, which takes some seconds.
+    """Plan a solve; measuring a sample takes some seconds.
 
     Args:
         game: The game to solve.
@@ -90,7 +89,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     """
     core_seconds, packed = measure(game)
     kept = {
-        each: Room(
+        each: Resources(
             disk_bytes(game, keep=each, packed=packed) if in_folder else 0,
             memory_bytes(game, in_folder=in_folder, keep=each),
         )
@@ -110,28 +109,28 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
 
 
 def measure(game: LayeredGame) -> tuple[float, float]:
-    """Solve some blocks of some layers, and conclude from them what all will take.
+    """Estimate the cost of all layers from a sample of blocks.
 
     Returns:
         Seconds of processor time for the whole game, and bytes of a value in a compact file.
     """
     seconds, size, packed = 0.0, 0.0, 0.0
     for sample in game.samples():
-        once, of_blocks, of_value = _cost(game, sample)
+        preparing, solving, value_bytes = _cost(game, sample)
         values = sample.stands_for * prod(game.shape(sample.layer))
-        seconds += sample.stands_for * (once + of_blocks / sample.share)
-        size, packed = size + values, packed + values * of_value
+        seconds += sample.stands_for * (preparing + solving / sample.share)
+        size, packed = size + values, packed + values * value_bytes
     return seconds, packed / size
 
 
 def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, float]:
-    """Measure a layer's blocks when they start from those of the layers before.
+    """Measure the blocks of a sample, with warm starts as in a solve.
 
     Returns:
-        Seconds of processor time, once for the layer and for its blocks; and the bytes of a value
-        when it is packed.
+        Seconds of processor time to prepare the layer, and to solve the blocks; and the bytes of a
+        value when it is packed.
     """
-    left: list[list[WarmStart | None]] = []  # Of each of those layers, the blocks' parts.
+    left: list[list[WarmStart | None]] = []  # By layer, the warm starts that its blocks leave.
     for before in game.starts_from(sample.layer):
         if before in game.layers:
             warmed = game.problem(before, game.guess)
@@ -139,7 +138,7 @@ def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, float]:
             pairs = zip(sample.blocks, near, strict=True)
             left.append([game.solve_block(warmed, *pair).start for pair in pairs])
     starts = [
-        game.start_of(sample.layer, [of[i] for of in left]) for i in range(len(sample.blocks))
+        game.start_of(sample.layer, [own[i] for own in left]) for i in range(len(sample.blocks))
     ]
     began = time.process_time()
     problem = game.problem(sample.layer, game.guess)
@@ -158,7 +157,7 @@ def layer_bytes(game: LayeredGame, layer: Layer) -> int:
 
 
 def start_bytes(game: LayeredGame, layer: Layer) -> int:
-    """Return the bytes that a layer leaves to start others from."""
+    """Return the bytes of the warm start that a layer leaves."""
     shape = game.start_shape(layer)
     return 0 if shape is None else 4 * prod(shape)
 
@@ -169,17 +168,16 @@ def values_bytes(game: LayeredGame) -> int:
 
 
 def newest_starts_bytes(game: LayeredGame) -> int:
-    """Return the most bytes at any time that layers have left to start others from."""
+    """Return the largest number of bytes of warm starts that are needed at the same time."""
     return _most_at_once(game, start_bytes, game.starts_from, game.layers)
 
 
 def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
-    """Return the most bytes of values at any time, if each goes when none is left to read it.
+    """Return the largest number of bytes of values that are needed at the same time.
 
     Args:
         game: The game to solve.
-        store: The store. Those of the layers solved already that are there are not counted
-            again.
+        store: The store, whose solved layers are not counted.
     """
     left = game.layers if store is None else tuple(store.missing)
     return _most_at_once(game, layer_bytes, game.reads, left, game.opening)
@@ -192,7 +190,7 @@ def _most_at_once(
     left: Sequence[Layer],
     stay: Collection[Layer] = (),
 ) -> int:
-    """The most bytes at any time, if those of a layer go when the last that uses it is solved."""
+    """Return the most bytes at any time, if a layer's are dropped once its last user is solved."""
     last = {layer: layer for layer in game.layers}
     last |= {at: layer for layer in game.layers for at in uses(layer) if at in last}
     passed: dict[Layer, list[Layer]] = defaultdict(list)
@@ -212,12 +210,12 @@ def disk_bytes(
     keep: str = "all",
     packed: float = PACKED,
 ) -> int:
-    """Return the most bytes that a solution's folder takes while it is solved, or takes still.
+    """Return the largest number of bytes that a solve still adds to its folder.
 
     Args:
         game: The game to solve.
-        store: The store, with the layers that are there already, and what it keeps.
-        keep: The values to keep, where there is no store.
+        store: The store, with the layers that are solved already.
+        keep: The values to keep, if there is no store.
         packed: Bytes of a value in a compact file.
     """
     keep = keep if store is None else store.keep
@@ -231,12 +229,12 @@ def disk_bytes(
 
 
 def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> int:
-    """Return the most bytes that a solve takes, without the blocks that are in the air.
+    """Return the largest number of bytes of memory that a solve takes, without blocks in progress.
 
     Args:
         game: The game to solve.
-        in_folder: Whether layers are kept in a folder, not in memory. What is mapped from it into
-            memory counts, though the system can take that back.
+        in_folder: Whether layers are kept in a folder, not in memory. Layers mapped into memory
+            count, though the system can reclaim that.
         keep: The values to keep, one of :data:`~.store.KEEPS`.
     """
     started = max(2 * start_bytes(game, layer) for layer in game.layers)
@@ -253,16 +251,16 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
 def check_disk(
     game: LayeredGame, folder: Path, store: LayerStore | None = None, packed: float = PACKED
 ) -> None:
-    """Raise unless what is still to be written fits on the disk.
+    """Raise unless the layers still to be written fit on the disk.
 
     Args:
         game: The game to solve.
         folder: The folder to write to.
-        store: The store with the layers that are there already.
+        store: The store with the layers that are solved already.
         packed: Bytes of a value in a compact file.
 
     Raises:
-        ResourceError: If it does not.
+        ResourceError: If they do not.
     """
     needed, free = disk_bytes(game, store, packed=packed), free_disk(folder)
     if needed > free:
@@ -272,7 +270,7 @@ def check_disk(
 
 
 def check_memory(needed: int) -> None:
-    """Raise unless so much memory is available, as far as the system says.
+    """Raise unless enough memory is available, as far as the system says.
 
     Args:
         needed: Bytes.
@@ -288,7 +286,7 @@ def check_memory(needed: int) -> None:
 
 
 def free_disk(folder: Path) -> int:
-    """Bytes that are free where a folder is or will be."""
+    """Return the free bytes on the disk of a folder, which need not exist yet."""
     folder = folder.absolute()
     while not folder.exists():
         folder = folder.parent
@@ -296,23 +294,23 @@ def free_disk(folder: Path) -> int:
 
 
 def free_memory() -> int | None:
-    """Bytes that are available to this process; None if the system does not say, as Linux does."""
-    found = [_of_control_group()]
+    """Return the bytes available to this process; None if the system does not say (Linux does)."""
+    found = [_container_memory()]
     with contextlib.suppress(OSError):
-        told = Path("/proc/meminfo").read_text(encoding="ascii")
-        found.append(1024 * int(told.partition("MemAvailable:")[2].split()[0]))
+        text = Path("/proc/meminfo").read_text(encoding="ascii")
+        found.append(1024 * int(text.partition("MemAvailable:")[2].split()[0]))
     return min((available for available in found if available is not None), default=None)
 
 
-def _of_control_group(group: Path = Path("/sys/fs/cgroup")) -> int | None:
-    """Up to the limit of a container."""
+def _container_memory(group: Path = Path("/sys/fs/cgroup")) -> int | None:
+    """Return the bytes left up to a container's memory limit; None if there is no limit."""
     try:
         limit = (group / "memory.max").read_text(encoding="ascii").strip()
         used = int((group / "memory.current").read_text(encoding="ascii"))
         counts = dict(
             line.split() for line in (group / "memory.stat").read_text("ascii").splitlines()
         )
-        # Files that the system keeps in memory, such as layers just written, make room if asked.
+        # Files that the system caches, such as layers just written, are released on demand.
         used -= int(counts.get("inactive_file", 0)) + int(counts.get("active_file", 0))
     except (OSError, ValueError):
         return None
@@ -320,7 +318,7 @@ def _of_control_group(group: Path = Path("/sys/fs/cgroup")) -> int | None:
 
 
 def gigabytes(size: float) -> str:
-    """Bytes as one reads them, such as ``6.2 GB``, ``48 MB`` or ``3 kB``."""
+    """Return a number of bytes in words, such as ``6.2 GB``, ``48 MB`` or ``3 kB``."""
     for unit, name in ((1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if size >= unit:
             number = size / unit

@@ -1,13 +1,13 @@
-"""States of a solution solved again from the rules, without the code that solves layers.
+"""Spot checks: states of a solution, solved again from the rules without the code for layers.
 
 The successors of a state are enumerated from the rules with their probabilities. Their recorded
-values make the payoffs of its matrix game, which a general linear program solves
-(:func:`~solvent.exact.solve_matrix_game`). Rating both strategies that it finds gives a bracket of
-the value.
+values give the payoffs of its matrix game, which a general linear program solves
+(:func:`~solvent.exact.solve_matrix_game`). Evaluating both of its strategies gives a bracket of the
+value.
 
 **What may differ.** The recorded value of a state may be off by the largest duality gap of its
-layer and by rounding, and so may the bracket. If values were rounded to be kept, so was that of the
-state, and those of its successors. A state that is off by more proves that the record is wrong.
+layer and by rounding, and so may the bracket. If values are stored rounded, this adds to the error
+of the state and of its successors. A larger difference proves that the record is wrong.
 
 **What may escape.** The states are drawn at random, so an error in a share p of all states escapes
 n of them with probability (1 - p)^n.
@@ -32,8 +32,8 @@ from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
 KINDS = ("start", "sample", "layer")
-"""A kept sample of a state in which the game begins, a kept sample of a random state, and a random
-state in the files of the layers."""
+"""A sample of an initial state, a sample of a random state, and a random state in the files of the
+layers."""
 
 
 class CheckedState(NamedTuple):
@@ -44,7 +44,7 @@ class CheckedState(NamedTuple):
         place: Place of the state.
         state: The state.
         value: Recorded value, to player 0.
-        again: Bounds of the value by the rules.
+        again: Bounds of the value, computed again from the rules.
         allowed: Largest distance of the recorded value from these bounds.
     """
 
@@ -57,12 +57,12 @@ class CheckedState(NamedTuple):
 
     @property
     def difference(self) -> float:
-        """The largest distance of the recorded value from the one by the rules."""
+        """The largest distance of the recorded value from the bounds."""
         return max(self.again[1] - self.value, self.value - self.again[0])
 
     @property
     def agrees(self) -> bool:
-        """Return whether the recorded value is as close as it has to be."""
+        """Whether the recorded value is as close to the bounds as it has to be."""
         return self.again[0] - self.allowed <= self.value <= self.again[1] + self.allowed
 
 
@@ -71,16 +71,16 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
 
     Args:
         store: A finished solution, or only its manifest.
-        count: Number of states to draw: of the kept samples, beside the start, and of all values if
-            the files of all layers are there.
-        seed: Any text, from which the choice follows.
+        count: Number of states to draw from the samples, besides the initial states, and from all
+            values if the files of all layers are there.
+        seed: Any text; it determines the choice.
 
     Raises:
         StoreError: If there are neither samples nor layers to check, or a file is damaged.
     """
-    random_ones = {Place(layer, at) for layer, places in store.chosen.items() for at in places}
-    starts = [place for place in store.samples if place not in random_ones]
-    samples = [place for place in store.samples if place in random_ones]
+    drawn = {Place(layer, at) for layer, places in store.chosen.items() for at in places}
+    starts = [place for place in store.samples if place not in drawn]
+    samples = [place for place in store.samples if place in drawn]
     samples = random.Random(seed).sample(samples, min(count, len(samples)))
     checked = [
         _check(store, place, kind, _kept_values(store, place).__getitem__)
@@ -88,7 +88,7 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
         for place in places
     ]
     if store.keep != "start" and not any(map(store.missing_file, store.game.layers)):
-        # Some values belong to no state, and are left out.
+        # Twice as many, since values that belong to no state are left out.
         places = random_places(store.game, 2 * count, f"spot check {seed}")[:count]
         checked += [
             _check(store, place, "layer", lambda at: float(store.read(at.layer)[at.at]))
@@ -114,11 +114,11 @@ def _kept_values(store: LayerFolder, place: Place) -> dict[Place, float]:
 def _check(
     store: LayerFolder, place: Place, kind: str, stored: Callable[[Place], float]
 ) -> CheckedState:
-    """Solve a state again, and say how far its recorded value may be off."""
+    """Solve a state again, and bound how far its recorded value may be off."""
     game, layer = store.game, place.layer
     state = game.state_at(place)
     again = solved_again(game, state, stored)
-    # Both solutions round.
+    # Both solutions are rounded.
     allowed = store.record(layer).largest_gap + 2 * game.rounding(layer, store.largest)
     if kind == "layer":
         allowed += store.rounded_off(layer)
@@ -132,7 +132,7 @@ def solved_again(
     """Return bounds of the value of a state to player 0, given those of its successors.
 
     Args:
-        game: The layers, which say where values stand.
+        game: The layered game, which knows the place of each state's value.
         state: The state.
         stored: Returns the recorded value at a successor's place.
     """
@@ -158,9 +158,7 @@ def solved_again(
                 for joint in product(*legal)
             ]
         )
-        least, most = (
-            solve_matrix_game(payoffs.reshape(len(legal[0]), -1)) for payoffs in payoffs.T
-        )
+        least, most = (solve_matrix_game(bound.reshape(len(legal[0]), -1)) for bound in payoffs.T)
         return np.array([least.value, most.value + most.duality_gap])
 
     lower, upper = backed_up(state).tolist()

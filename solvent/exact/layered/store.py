@@ -1,8 +1,8 @@
-"""The values of all layers of a game, as they are solved and when they are done.
+"""The store of a game's layers, during and after solving.
 
-A store holds, for every layer that is solved, its values and a record of how good they are, and
-what others are started from until they are solved. :class:`LayerStore` keeps all of it in memory.
-:class:`~.folder.LayerFolder` keeps it in a folder, goes on where a solve was interrupted, and opens
+A store holds the values of every solved layer, a record of how accurate they are, and the warm
+start that the layer leaves, as long as that is needed. :class:`LayerStore` keeps all of it in
+memory. :class:`~.folder.LayerFolder` keeps it in a folder, resumes interrupted solves, and opens
 finished solutions; it is used in the same way::
 
     store = LayerStore(game)  # in memory
@@ -16,17 +16,17 @@ finished solutions; it is used in the same way::
             store.write(layer, values, start, LayerRecord(...))
     store.finish()
 
-**What is kept.** All values, unless another of :data:`KEEPS` is chosen: then a layer is let go of
-as soon as nothing that is still to be solved reads it, but for those in which the game may begin
-(:attr:`~.game.LayeredGame.opening`). Records are kept of all, and with each its largest value, so
-that the error of the start's value can be proved without the layers.
+**What is kept.** All values, unless another of :data:`KEEPS` is chosen: then the values of a layer
+are dropped as soon as no unsolved layer reads them, except for layers in which the game may begin
+(:attr:`~.game.LayeredGame.opening`). The records of all layers are kept, each with its largest
+value, so that the error of the start's value can be proved without the layers.
 
-**Values in little room** (:func:`pack`) are fixed point at two bytes a value, compressed. A value v
-of a layer whose largest is L is kept as the whole number nearest to 32767 v / L, so it is right but
-for L / 65534 (:func:`rounded_off`), and 0, L and -L are exact. Numbers beside each other differ by
-little: along every axis each is replaced by its difference from the one before (modulo 2^16), signs
-go into the last bit, and the low bytes of all come before the high ones. zlib makes that a sixth of
-a byte or so a value. All but the rounding is undone exactly.
+**Compact values** (:func:`pack`) are 16-bit fixed-point numbers, compressed. A value v of a layer
+whose largest absolute value is L is kept as the integer nearest to 32767 v / L, so its error is at
+most L / 65534 (:func:`rounded_off`), and 0, L and -L are exact. Neighbouring numbers differ little:
+along every axis, each is replaced by its difference from the one before (modulo 2^16), signs move
+to the last bit, and the low bytes of all numbers come before the high ones. zlib compresses that to
+about a sixth of a byte per value. Everything but the rounding is undone exactly.
 """
 
 from __future__ import annotations
@@ -43,12 +43,13 @@ from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
 
 SLACK = 1e-9
-"""Values may be beyond what is possible by so much, as they come out of computations."""
+"""Rounding may take values out of the possible range by this much."""
 
 
 KEEPS = ("all", "compact", "start")
-"""The contents of a finished solution: ``"all"`` values; those of the layers in which the game may
-begin, and of all others rounded ones (:func:`pack`); or those of the ``"start"`` only."""
+"""What a finished solution holds: ``"all"`` values; ``"compact"``, the values of layers in which
+the game may begin, and rounded ones of all others (:func:`pack`); or ``"start"``, the former only.
+"""
 
 
 class LayerRecord(NamedTuple):
@@ -56,8 +57,8 @@ class LayerRecord(NamedTuple):
 
     Attributes:
         largest_gap: The largest duality gap of its matrix games.
-        games: Matrix games solved; a maximum, with one player, counts as one.
-        constant: States that needed none, since whatever is chosen has the same value there.
+        games: Number of matrix games solved; a maximum, with one player, counts as one.
+        constant: Number of states that needed none, since all choices have the same value there.
     """
 
     largest_gap: float
@@ -69,7 +70,7 @@ class LayerStore:
     """The layers of a game in memory.
 
     Args:
-        game: All layers there are.
+        game: The game.
         keep: ``"all"`` or ``"start"``; ``"compact"`` is for folders.
     """
 
@@ -80,7 +81,8 @@ class LayerStore:
         self._starts: dict[Layer, WarmStart] = {}
         self._records: dict[Layer, LayerRecord] = {}
         self._largest: dict[Layer, float] = {}
-        # The layers in which the game may begin, those that read each, and are started from each.
+        # The layers in which the game may begin, and for each layer the layers that read it and
+        # those that use its warm start.
         self._opening = frozenset(game.opening)
         self._readers, self._started = self._users(game.reads), self._users(game.starts_from)
 
@@ -89,77 +91,77 @@ class LayerStore:
         return layer in self._records
 
     def read(self, layer: Layer) -> Floats:
-        """The values of a layer that is solved, not to be written to.
+        """Return the values of a solved layer, which must not be written to.
 
         Raises:
-            KeyError: If it is not.
-            StoreError: If they were let go of.
+            KeyError: If the layer is not solved.
+            StoreError: If its values are not kept.
         """
         self._check_read(layer)
         return self._values[layer]
 
     def value_at(self, place: Place) -> float:
-        """The value that stands at a place.
+        """Return the value that is stored at a place.
 
         Raises:
             KeyError: If its layer is not solved.
-            StoreError: If it was let go of.
+            StoreError: If the value is not kept.
         """
         return float(self.read(place.layer)[place.at])
 
     def needs(self, layer: Layer) -> bool:
-        """Return whether a layer's values have to be there as they came out of its games.
+        """Return whether a layer's values have to be there without rounding.
 
-        That is so while a layer that reads it is still to be solved, and always if all are kept or
-        the game may begin in it.
+        That is so while an unsolved layer reads them, and always if all values are kept or the game
+        may begin in the layer.
         """
         if self.keep == "all" or layer in self._opening:
             return True
         return not all(map(self.has, self._readers[layer]))
 
     def needs_start(self, layer: Layer) -> bool:
-        """Return whether a layer that is still to be solved is started from what one leaves."""
+        """Return whether an unsolved layer uses the warm start of a layer."""
         return not all(map(self.has, self._started[layer]))
 
     def rounded_off(self, layer: Layer) -> float:
-        """Return the largest error of values as they are read, compared with those solved."""
+        """Return the largest error that rounding adds to the values of a layer when stored."""
         return 0.0
 
     def largest(self, layer: Layer) -> float:
-        """The largest value of a layer that is solved, whichever its sign.
+        """Return the largest absolute value in a solved layer.
 
         Raises:
-            KeyError: If it is not.
+            KeyError: If the layer is not solved.
         """
         if layer not in self._largest:
             self._largest[layer] = float(np.abs(self.read(layer)).max())
         return self._largest[layer]
 
     def record(self, layer: Layer) -> LayerRecord:
-        """Return the record of how a layer was solved.
+        """Return the record of a solved layer.
 
         Raises:
-            KeyError: If it was not.
+            KeyError: If the layer is not solved.
         """
         return self._records[layer]
 
     def start(self, layer: Layer) -> WarmStart | None:
-        """Return a layer's array to start others from; None if there is none or it is forgotten."""
+        """Return the warm start that a layer left; None if it left none or it was dropped."""
         return self._starts.get(layer)
 
     def write(
         self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
     ) -> None:
-        """Keep a solved layer, and forget what no other is started from any more.
+        """Store a solved layer, and drop values and warm starts that are no longer needed.
 
         Args:
             layer: The layer.
             values: Its values, of the game's shape.
-            start: The array that others are started from, or None if there is nothing.
+            start: The warm start that it leaves, or None.
             record: The record of how it was solved.
 
         Raises:
-            ValueError: If a value is none that is possible.
+            ValueError: If a value is impossible.
         """
         self._check(layer, values, start)
         values = values.view()
@@ -168,31 +170,31 @@ class LayerStore:
         if start is not None:
             self._starts[layer] = start
         self._records[layer] = record
-        for passed in self._starts_passed_by(layer):
-            self._starts.pop(passed, None)
-        for passed in self._passed_by(layer):
-            self._values.pop(passed, None)
+        for unneeded in self._unneeded_starts_after(layer):
+            self._starts.pop(unneeded, None)
+        for unneeded in self._unneeded_after(layer):
+            self._values.pop(unneeded, None)
 
     def finish(self) -> None:
-        """Say that all layers are solved; what others are started from is forgotten.
+        """Declare all layers solved, and drop all warm starts.
 
         Raises:
-            ValueError: If one is missing.
+            ValueError: If a layer is missing.
         """
         self.check_complete()
         self._starts.clear()
 
     def close(self) -> None:
-        """Let go of what the store holds besides its values."""
+        """Release what the store holds besides its values."""
 
     @property
     def finished(self) -> bool:
-        """Return whether all layers are solved."""
+        """Whether all layers are solved."""
         return len(self._records) == len(self.game.layers)
 
     @property
     def missing(self) -> Iterator[Layer]:
-        """The layers still to be solved, in the order in which that is done."""
+        """The unsolved layers, in the order of solving."""
         return (layer for layer in self.game.layers if not self.has(layer))
 
     @property
@@ -202,20 +204,21 @@ class LayerStore:
 
     @property
     def games(self) -> int:
-        """The matrix games solved so far."""
+        """The number of matrix games solved so far."""
         return sum(record.games for record in self._records.values())
 
     def check_complete(self) -> None:
         """Raise unless all layers are solved.
 
         Raises:
-            ValueError: If one is missing.
+            ValueError: If a layer is missing.
         """
         missing = next(self.missing, None)
         if missing is not None:
             raise ValueError(f"the solution is not complete: {missing} is not solved")
 
     def _users(self, uses: Callable[[Layer], Sequence[Layer]]) -> dict[Layer, list[Layer]]:
+        """Return the layers that use each layer, given those that each one uses."""
         users: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
         for layer in self.game.layers:
             for used in uses(layer):
@@ -223,13 +226,13 @@ class LayerStore:
                     users[used].append(layer)
         return users
 
-    def _starts_passed_by(self, layer: Layer) -> Sequence[Layer]:
-        """The layers from which no other is started any more, now that one is solved."""
+    def _unneeded_starts_after(self, layer: Layer) -> Sequence[Layer]:
+        """Return the layers whose warm starts are not needed any more once `layer` is solved."""
         at = (*self.game.starts_from(layer), layer)
         return [each for each in at if each in self._started and not self.needs_start(each)]
 
-    def _passed_by(self, layer: Layer) -> Sequence[Layer]:
-        """The layers whose values need not be there any more, now that one is solved."""
+    def _unneeded_after(self, layer: Layer) -> Sequence[Layer]:
+        """Return the layers whose values are not needed any more once `layer` is solved."""
         return [at for at in (*self.game.reads(layer), layer) if not self.needs(at)]
 
     def _check_read(self, layer: Layer) -> None:
@@ -237,7 +240,7 @@ class LayerStore:
 
         Raises:
             KeyError: If it is not solved.
-            StoreError: If they were let go of.
+            StoreError: If they are not kept.
         """
         if not self.has(layer):
             raise KeyError(layer)
@@ -248,7 +251,7 @@ class LayerStore:
             )
 
     def _check(self, layer: Layer, values: Floats, start: WarmStart | None) -> None:
-        """Note the largest value of a layer that is written, and raise if it is impossible."""
+        """Note the largest absolute value of a layer to be written; raise if one is impossible."""
         assert values.dtype == np.float64
         assert values.shape == self.game.shape(layer)
         assert start is None or start.dtype == np.uint32
@@ -259,9 +262,9 @@ class LayerStore:
         self._largest[layer] = float(np.abs(values).max())
 
     def _impossible(self, layer: Layer, values: Floats) -> str | None:
-        """Describe an impossible extreme value of a layer, and the possible ones; None if none."""
+        """Describe the most extreme value of a layer if it is impossible; otherwise return None."""
         least, largest, most = float(values.min()), float(values.max()), self.game.bound(layer)
-        if -most - SLACK <= least and largest <= most + SLACK:  # False if one is not a number.
+        if -most - SLACK <= least and largest <= most + SLACK:  # False for a NaN.
             return None
         value = largest if largest + least > 0 else least
         return f"a value of {value:.3g}; possible are {-most:g} to {most:g}"
@@ -272,7 +275,7 @@ STEPS = 2**15 - 1
 
 
 def rounded_off(largest: float) -> float:
-    """Return the largest error of the kept values of a layer.
+    """Return the largest error of the compact values of a layer.
 
     Args:
         largest: Largest absolute value in the layer.
@@ -282,11 +285,11 @@ def rounded_off(largest: float) -> float:
 
 
 def pack(values: Floats, largest: float) -> bytes:
-    """The values of a layer, rounded and compressed.
+    """Round and compress the values of a layer.
 
     Args:
         values: The values, of any shape.
-        largest: The largest of them, whichever its sign.
+        largest: Largest absolute value.
     """
     scaled = values * (STEPS / largest) if largest else np.zeros_like(values)
     numbers = np.rint(scaled).astype(np.int16)
@@ -299,15 +302,15 @@ def pack(values: Floats, largest: float) -> bytes:
 
 
 def unpack(content: bytes, shape: tuple[int, ...], largest: float) -> Floats:
-    """The values that were packed, but for the rounding.
+    """Return the values that :func:`pack` compressed, up to rounding.
 
     Args:
         content: The result of :func:`pack`.
         shape: The shape of the values.
-        largest: Largest value, as given to :func:`pack`.
+        largest: Largest absolute value, as given to :func:`pack`.
 
     Raises:
-        ValueError: If the content is not what it should be.
+        ValueError: If the content is damaged, or not of this shape.
     """
     size = 2 * prod(shape)
     try:
@@ -322,5 +325,5 @@ def unpack(content: bytes, shape: tuple[int, ...], largest: float) -> Floats:
     numbers = ((signs_last >> 1) ^ -(signs_last & 1)).astype(np.int16)
     for axis in range(numbers.ndim):
         numbers = np.cumsum(numbers, axis=axis, dtype=np.int16)
-    # In this order, so that the largest comes out as it was.
+    # In this order, the largest value comes out exactly.
     return numbers / STEPS * largest

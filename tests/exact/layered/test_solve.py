@@ -133,10 +133,10 @@ def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> 
     (tmp_path / "memory.max").write_text("9000\n")
     (tmp_path / "memory.current").write_text("8000\n")
     (tmp_path / "memory.stat").write_text("anon 1000\ninactive_file 4000\nactive_file 3000\n")
-    assert plans._of_control_group(tmp_path) == 8000
+    assert plans._container_memory(tmp_path) == 8000
     (tmp_path / "memory.max").write_text("max\n")
-    assert plans._of_control_group(tmp_path) is None
-    assert plans._of_control_group(tmp_path / "none") is None
+    assert plans._container_memory(tmp_path) is None
+    assert plans._container_memory(tmp_path / "none") is None
 
 
 # Folders and the command
