@@ -30,8 +30,8 @@ from rich.progress import (
 from rich.text import Text
 
 from solvent.exact.compilation import is_compiling
-from solvent.model.cache import OnProgress
-from solvent.model.cache import Progress as Step
+from solvent.model.progress import OnProgress
+from solvent.model.progress import Progress as Step
 
 if TYPE_CHECKING:
     from solvent.benchmark.records import Outcome

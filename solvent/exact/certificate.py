@@ -68,7 +68,7 @@ from solvent.exact.evaluation import nonterminating, row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
-from solvent.model.cache import OnProgress, Teller
+from solvent.model.progress import OnProgress, ProgressReporter
 
 TIGHT = 1e-9
 """A row that falls by less than this, in units of the size of the changes along it, may be part of
@@ -158,11 +158,11 @@ def _two_player_bracket(
     lefts, bounds, supposed = [], [], [values, values]
     for player, policy in enumerate(policies):
         before = 2 * player * game.n_states
-        tell = Teller(progress, "proving", 4 * game.n_states, before=before)
+        report = ProgressReporter(progress, "proving", 4 * game.n_states, before=before)
         lefts.append(against(game, policy))
-        tell(game.n_states)
+        report(game.n_states)
         bounds.append(_response_bound(lefts[-1], values, 2 * player - 1))
-        tell(2 * game.n_states)
+        report(2 * game.n_states)
     # If they are far apart, values or policies are wrong: solve for the values of the responses.
     if not (np.isfinite(bounds).all() and sum(bounds) <= CLOSE * max(1.0, abs(bounds[1]))):
         for player, left in enumerate(lefts):

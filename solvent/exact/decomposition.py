@@ -39,7 +39,7 @@ def optimum(
     *,
     near: bool = True,
     swap: bool = False,
-    tell: Callable[[int], None] | None = None,
+    report: Callable[[int], None] | None = None,
 ) -> tuple[Floats, tuple[TabularPolicy, TabularPolicy], str]:
     """Return the values of all states, [S], an optimal policy of each player, and the method.
 
@@ -48,7 +48,7 @@ def optimum(
         near: Whether sweeps alone may solve large cycles in which one player chooses, and cycles in
             which both do begin with the result of Newton's method.
         swap: Whether the players are exchanged in cycles in which both choose.
-        tell: Called with the number of states solved so far, whenever that rises.
+        report: Called with the number of states solved so far, whenever that rises.
 
     Raises:
         ImproperGameError: If from some state no end can be reached, or a player does best by
@@ -62,7 +62,7 @@ def optimum(
                 f"{game.info.name}: from state {game.states[int(np.argmax(lost))]!r} no end of the "
                 f"game can be reached"
             )
-    values, chosen, weights, method = _solve(game, near=near, swap=swap, tell=tell)
+    values, chosen, weights, method = _solve(game, near=near, swap=swap, report=report)
     return values, _policies(game, chosen, weights), method
 
 
@@ -83,7 +83,7 @@ def _solve(
     greedy: bool = False,
     near: bool = True,
     swap: bool = False,
-    tell: Callable[[int], None] | None = None,
+    report: Callable[[int], None] | None = None,
 ) -> tuple[Floats, Ints, tuple[Floats, Floats], str]:
     """Solve a game as :func:`optimum` and :func:`solve_values` do.
 
@@ -130,11 +130,11 @@ def _solve(
             values[states], *policies = solve_component(component, near=near, swap=swap)
             rows, _ = members(game.row_start, states)
             weights[0][rows], weights[1][rows] = policies
-        if tell is not None:
-            tell(int(parts.start[begin]))
+        if report is not None:
+            report(int(parts.start[begin]))
     run_induction(begin, len(plain))
-    if tell is not None:
-        tell(game.n_states)
+    if report is not None:
+        report(game.n_states)
 
     two = all((count > 1).any() for count in game.action_count)
     kinds = {

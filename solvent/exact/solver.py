@@ -25,8 +25,9 @@ from solvent.exact.decomposition import optimum
 from solvent.exact.solution import ByState, CertificateError, ImproperGameError, Solution
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.arrays import Floats
-from solvent.model.cache import OnProgress, Packed, Teller, kept
+from solvent.model.cache import Packed, kept
 from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress, ProgressReporter
 from solvent.model.registry import game_of, load, spec_of
 
 SHARE = 0.01
@@ -71,7 +72,7 @@ def _solve(
 ) -> Solution:
     """Solve a table with the given options of :func:`~solvent.exact.decomposition.optimum`."""
     values, policies, method = optimum(
-        game, near=near, swap=swap, tell=Teller(progress, "solving", game.n_states)
+        game, near=near, swap=swap, report=ProgressReporter(progress, "solving", game.n_states)
     )
     narrow = min(NARROW, SHARE * tolerance)
     lower, upper = bracket(game, values, policies, narrow=narrow, progress=progress)

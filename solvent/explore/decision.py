@@ -35,8 +35,8 @@ import numpy as np
 from solvent.exact import SolvedGame, SolvedTable, solve, state_visitation
 from solvent.exact.solver import solve_table
 from solvent.model import Game, JointAction, TabularPolicy, ValueScale, against, discounted
-from solvent.model.cache import OnProgress, Progress
 from solvent.model.game import Alternating, deciders
+from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names
 from solvent.model.transforms import PARAMETER

@@ -31,9 +31,9 @@ from solvent.explore.line import Account, Line, View, costliest, number, one_of
 from solvent.explore.subject import Subject, Work, place_of
 from solvent.model import ValueScale
 from solvent.model.arrays import Ints
-from solvent.model.cache import OnProgress
 from solvent.model.game import words
 from solvent.model.parameters import check_choice
+from solvent.model.progress import OnProgress
 from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names
 from solvent.play.session import ActionValue

@@ -40,10 +40,10 @@ from solvent.explore.explorer import PAGES, Explorer, Page, live_grid_page, mess
 from solvent.explore.panels import drawn
 from solvent.explore.subject import Jobs
 from solvent.model import Game
-from solvent.model.cache import OnProgress
 from solvent.model.game import words
 from solvent.model.gymnasium_table import DOCUMENTED
 from solvent.model.parameters import brief, shown
+from solvent.model.progress import OnProgress
 from solvent.model.registry import find_spec, game_specs, make_game
 from solvent.model.scene import Prose, Scene
 

@@ -20,9 +20,9 @@ from solvent.exact import GapLocation, Score, SolvedGame, SolvedTable, with_tabl
 from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of
 from solvent.explore.states import States
 from solvent.model import TabularPolicy, cache
-from solvent.model.cache import OnProgress, Progress
 from solvent.model.game import words
 from solvent.model.parameters import check_choice
+from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import GameSpec, spec_of
 from solvent.model.table_cache import game_identity
 from solvent.report.sections import Section

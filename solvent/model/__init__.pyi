@@ -1,4 +1,3 @@
-from .cache import Progress as Progress
 from .checks import GameCheckError as GameCheckError
 from .checks import check_game as check_game
 from .checks import parametrize_with_game_checks as parametrize_with_game_checks
@@ -32,6 +31,7 @@ from .parameters import shown as shown
 from .prism_game import PrismGame as PrismGame
 from .prism_game import game_from_prism as game_from_prism
 from .prism_game import to_storm as to_storm
+from .progress import Progress as Progress
 from .registry import GAMES as GAMES
 from .registry import Environment as Environment
 from .registry import GameSpec as GameSpec

@@ -1,8 +1,7 @@
-"""Caching and progress of long computations.
+"""The cache of long computations.
 
-**The cache.** Entries are in the user's cache folder, or in the folder named by the environment
-variable ``SOLVENT_CACHE``; ``off`` or ``0`` switches the cache off. The folder may be deleted at
-any time.
+Entries are in the user's cache folder, or in the folder named by the environment variable
+``SOLVENT_CACHE``; ``off`` or ``0`` switches the cache off. The folder may be deleted at any time.
 
 The name of an entry is a hash of its identity (for a solution, the hash of the model and the
 tolerance) and of the names, sizes and times of the package's files, so editing the rules of a game
@@ -10,9 +9,6 @@ makes its entries unreachable. Entries are verified by checksums and read withou
 one is computed again. An entry is written to a temporary file and moved into place, so processes
 can share the folder. If the disk is full or read-only, nothing is kept. When the folder exceeds
 :data:`MOST_BYTES`, the entries that were unused for longest are removed.
-
-**Progress.** The caller passes a function, which is called with a :class:`Progress` at most ten
-times a second.
 """
 
 from __future__ import annotations
@@ -24,10 +20,9 @@ import os
 import re
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,9 +92,9 @@ def kept(
 
 def cache_folder() -> Path | None:
     """Return the folder of the cache, or None if the cache is off."""
-    said = os.environ.get(VARIABLE, "")
-    if said:
-        return None if said.lower() in ("off", "0") else Path(said).expanduser()
+    named = os.environ.get(VARIABLE, "")
+    if named:
+        return None if named.lower() in ("off", "0") else Path(named).expanduser()
     try:
         from platformdirs import user_cache_path
     except ImportError:  # It comes with the extra cli; without it a folder can be named.
@@ -191,58 +186,3 @@ def make_room(folder: Path, size: int) -> None:
         if total > MOST_BYTES:
             with contextlib.suppress(OSError):
                 path.unlink()
-
-
-INTERVAL = 0.1
-"""Least time between two calls within a phase, in seconds."""
-
-
-@dataclass(frozen=True, slots=True)
-class Progress:
-    """The progress of one phase of a computation.
-
-    Attributes:
-        done: Number of finished states.
-        total: Number of all states; None if unknown.
-        what: The phase: ``"compiling"``, ``"solving"`` or ``"proving"``.
-    """
-
-    done: int
-    total: int | None
-    what: str
-
-
-OnProgress: TypeAlias = Callable[[Progress], None]
-"""Receives the progress. An exception that it raises ends the computation."""
-
-
-class Teller:
-    """Reports the progress of a phase: at its beginning, ten times a second, and at its end.
-
-    Args:
-        progress: The function to call; None to report nothing.
-        what: The phase.
-        total: Number of all states; None if unknown.
-        before: Number of states that were finished before.
-    """
-
-    def __init__(
-        self, progress: OnProgress | None, what: str, total: int | None = None, *, before: int = 0
-    ) -> None:
-        self._progress, self._what, self._total, self._before = progress, what, total, before
-        self._next, self._told = 0.0, -1
-        self(0)
-
-    def __call__(self, done: int) -> None:
-        """Report, if a report is due.
-
-        Args:
-            done: Number of finished states, without those before.
-        """
-        if self._progress is None:
-            return
-        done += self._before
-        now = time.monotonic()
-        if (now >= self._next or done == self._total) and done != self._told:
-            self._next, self._told = now + INTERVAL, done
-            self._progress(Progress(done, self._total, self._what))

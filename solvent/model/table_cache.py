@@ -1,13 +1,13 @@
-"""Tables of games: compiled from the rules, and kept on disk if that took long.
+"""Tables of games: compiled from the rules, and cached on disk if that took long.
 
-The hash of a model is known only once its table is compiled, so a table is found by its class and
-the class's fields. Only games of this package are kept, whose code is part of the key
+The hash of a model is known only once its table is compiled, so the key of a table is the game's
+class and fields. Only games of this package are cached, since their code is part of the key
 (:func:`solvent.model.cache.code_version`); a game with a field that names a file is compiled every
 time.
 
-**States** are kept as JSON (:func:`pack_states`). They are made of tuples, named tuples and frozen
-dataclasses, and those of numbers, truth values, texts, fractions and None. They are made of it when
-one is asked for (:class:`LazyStates`): an environment may run for hours and never ask.
+**States** are stored as JSON (:func:`pack_states`), if they consist of tuples, named tuples and
+frozen dataclasses of numbers, booleans, texts, fractions and None. They are rebuilt only when one
+of them is read (:class:`LazyStates`), which an environment may never do.
 """
 
 from __future__ import annotations
@@ -24,8 +24,9 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.cache import OnProgress, Packed, kept
+from solvent.model.cache import Packed, kept
 from solvent.model.game import Game, GameInfo, State
+from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
 from solvent.model.tabular import TabularGame
 from solvent.model.walk import MOST_STATES, compile_rules
@@ -40,20 +41,19 @@ def compile_game(
     max_states: int = MOST_STATES,
     progress: OnProgress | None = None,
 ) -> TabularGame:
-    """Build the arrays of a game: all states that can be reached from its start.
+    """Build the table of a game, with all states that can be reached from its start.
 
-    A game's own vectorised ``tabulate()`` is used where there is one. A game that is made from
-    another computes its table from that of the other by its ``table_from``.
+    A game's own vectorized ``tabulate()`` is used if it has one. A game that is made from another
+    computes its table from that of the other by its ``table_from``.
 
     Args:
-        game: The rules, or whatever stands for them
-            (:func:`~solvent.model.registry.game_of`): a name, an environment's id, an environment;
-            of a table it is the table itself.
+        game: The rules, a name, an environment's id or an environment
+            (:func:`~solvent.model.registry.game_of`). A table is returned as it is.
         reference: Walk through the rules even if there is another way.
-        max_states: Refuse larger games instead of filling the memory; not looked at where the
-            game has ``tabulate()``.
+        max_states: Refuse larger games instead of filling the memory; ignored if the game has
+            ``tabulate()``.
         progress: Called with the states done so far (:class:`~solvent.model.Progress`, phase
-            ``"compiling"``); not where the game has ``tabulate()``.
+            ``"compiling"``), unless the game has ``tabulate()``.
 
     Raises:
         TooManyStatesError: If more than `max_states` states are reachable.
@@ -67,12 +67,11 @@ def compile_game(
 
 
 def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:
-    """The table of a game: one that was compiled before, or else one that is compiled now.
+    """Return the table of a game from the cache, or compile it.
 
     Args:
-        game: The rules, or whatever stands for them
-            (:func:`~solvent.model.registry.game_of`): a name, an environment's id, an environment.
-        progress: Called as compiling goes on, as by :func:`solvent.model.compile_game`.
+        game: The game in any form that :func:`solvent.model.compile_game` takes.
+        progress: Called with the states done so far, as by :func:`solvent.model.compile_game`.
 
     Raises:
         TooManyStatesError: As :func:`solvent.model.compile_game`.
@@ -96,13 +95,13 @@ def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGam
 
 
 def game_identity(game: Game) -> dict[str, Any] | None:
-    """Return what tells a game from every other one of this package.
+    """Return the data that distinguishes a game from every other one of this package.
 
     Args:
         game: The rules.
 
     Returns:
-        JSON-able data; None if the game is not of this package or nothing tells it for certain.
+        JSON-able data; None if the game is not of this package or no data is certain to do so.
     """
     kind = type(game)
     module = sys.modules.get(kind.__module__)
@@ -136,10 +135,10 @@ def _names_a_file(value: Any) -> bool:
 
 
 def _fields(value: Any) -> Any:
-    """A value as JSON, so that equal texts are equal values.
+    """Return a value as JSON, such that equal texts mean equal values.
 
     Raises:
-        TypeError: If it is, or has in it, what is neither plain nor a frozen dataclass.
+        TypeError: If it contains something that is neither plain nor a frozen dataclass.
     """
     kind = type(value)
     if value is None or kind in (bool, int, float, str):
@@ -174,7 +173,7 @@ def _packed(game: Game, table: TabularGame) -> Packed | None:
 
 
 def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
-    """The table that was kept; None if its states cannot be made."""
+    """Return the cached table; None if its states cannot be rebuilt."""
     header, arrays = packed
     try:
         classes = [find_class(name, "solvent") for name in header["classes"]]
@@ -195,19 +194,19 @@ def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
 
 
 class UnpackableError(ValueError):
-    """A state holds something that is not stored."""
+    """A state holds something that cannot be stored."""
 
 
 def pack_states(states: Sequence[State]) -> tuple[list[str], str]:
     """Return the names of the classes in states, and the states as JSON.
 
-    In it, what is made of parts is a list: the number of its class, and the parts.
+    A value with parts becomes a list: the number of its class, then the parts.
 
     Args:
         states: States of a table.
 
     Raises:
-        UnpackableError: If they hold something else than the module says.
+        UnpackableError: If they hold something else than the module allows.
     """
     number: dict[type, int] = {}
 
@@ -233,7 +232,7 @@ def unpack_states(classes: Sequence[type], text: NDArray[np.uint8]) -> tuple[Sta
     """Return the states that :func:`pack_states` has packed.
 
     Args:
-        classes: The classes that it names.
+        classes: The classes in the states, in the order of their names.
         text: The JSON, in UTF-8.
     """
 
@@ -247,7 +246,7 @@ def unpack_states(classes: Sequence[type], text: NDArray[np.uint8]) -> tuple[Sta
 
 
 def _is_record(kind: type) -> bool:
-    """Whether a class is one of named tuples, or a frozen dataclass whose fields are all of it."""
+    """Return whether a class is a named tuple, or a frozen dataclass made from all its fields."""
     if issubclass(kind, tuple):
         return hasattr(kind, "_fields")
     return (
@@ -258,14 +257,14 @@ def _is_record(kind: type) -> bool:
 
 
 def find_class(name: str, package: str) -> type:
-    """Return a class of what is in states.
+    """Return a class that occurs in states.
 
     Args:
         name: Its name, from :func:`pack_states`.
-        package: The package on the top level in which classes of states have to be defined.
+        package: The top-level package in which classes of states must be defined.
 
     Raises:
-        UnpackableError: If it is none, or is not imported.
+        UnpackableError: If it is not such a class, or is not imported.
     """
     module, _, attributes = name.partition(":")
     found: Any = sys.modules.get(module)
@@ -279,11 +278,11 @@ def find_class(name: str, package: str) -> type:
 
 
 class LazyStates(Sequence[State]):
-    """States that are made, all at once, when one of them is asked for.
+    """States that are built, all at once, when one of them is first read.
 
     Args:
         count: Number of states.
-        make: Makes them.
+        make: Builds the states.
     """
 
     def __init__(self, count: int, make: Callable[[], tuple[State, ...]]) -> None:

@@ -1,9 +1,9 @@
-"""Walking through the rules of a game, block by block, to the arrays of its table.
+"""Tables compiled from rules, by a walk through all states, block by block.
 
-States are numbered in the order in which the walk meets them, and expanded in that order. The rules
-are called for a block of states at a time; what they return is then checked, merged and converted
-as arrays. Every distribution is added up exactly: its probabilities are written as whole numbers
-over their common denominator, in 64 bits where these hold them, as Python's integers otherwise.
+States are numbered and expanded in the order in which the walk finds them. The rules are called for
+a block of states at a time; their results are then checked, merged and converted as arrays. Every
+distribution is summed exactly: its probabilities are written as integers over their common
+denominator, in 64 bits if these suffice, otherwise as Python's integers.
 """
 
 from __future__ import annotations
@@ -21,18 +21,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.cache import OnProgress, Teller
 from solvent.model.game import Alternating, Game, Outcome, State
+from solvent.model.progress import OnProgress, ProgressReporter
 from solvent.model.tabular import TabularGame
 
 BLOCK = 2048
 """The largest number of states that are expanded at a time."""
 
 CHUNK = 2**12
-"""Number of outcomes with which a block ends early: more would leave the processor's cache."""
+"""A block ends early at this number of outcomes: more would not fit in the processor's cache."""
 
 EXACT = 2**53
-"""Floats hold every whole number up to this one."""
+"""Floats hold every integer up to this one."""
 
 
 MOST_STATES = 5_000_000
@@ -57,7 +57,7 @@ class CollectedArrays:
     def add_rows(
         self, length: Ints, target: Ints, weight: NDArray[Any], total: NDArray[Any], reward: Floats
     ) -> None:
-        """Append K rows with N outcomes; those of a row with one target and reward are merged.
+        """Append K rows with N outcomes; equal targets with equal rewards in a row are merged.
 
         Args:
             length: [K] the number of outcomes of each row, at least 1.
@@ -89,11 +89,11 @@ class CollectedArrays:
         )
 
     def joined(self, name: str) -> NDArray[Any]:
-        """Return an array, empty if nothing was added to it, and forget its pieces."""
+        """Return an array, empty if nothing was added to it, and drop its pieces."""
         return np.concatenate(self._pieces.pop(name, [np.zeros(0)]))
 
     def fields(self, row_count: NDArray[Any]) -> dict[str, Any]:
-        """Return the fields of a table that have rows and outcomes, and forget their pieces.
+        """Return the fields of a table that describe rows and outcomes, and drop their pieces.
 
         Args:
             row_count: [S] the number of rows of each state.
@@ -108,7 +108,7 @@ class CollectedArrays:
 
 
 class _Choices(dict[Any, int]):
-    """The number of each combination of legal actions; 0 is that of a state that is over.
+    """The number of each combination of legal actions; 0 is that of a terminal state.
 
     Attributes:
         legal: The legal actions of both players, by number.
@@ -126,7 +126,7 @@ class _Choices(dict[Any, int]):
         """Return the number of a state's legal actions, a tuple of them for each player.
 
         Raises:
-            ValueError: If they are not ascending numbers of actions, at least one for each player.
+            ValueError: If they are not ascending indices of actions, at least one for each player.
         """
         try:
             found = self.get(legal)
@@ -152,7 +152,7 @@ class _Choices(dict[Any, int]):
                 )
 
     def masks(self, chosen: NDArray[Any]) -> tuple[Bools, Bools]:
-        """Return the masks of states by the numbers of their legal actions, [S]."""
+        """Return both players' masks of states, given the numbers of their legal actions, [S]."""
         masks = []
         for player in (0, 1):
             mask = np.zeros((len(self.legal), self._widths[player]), bool)
@@ -169,7 +169,7 @@ def compile_rules(
     max_states: int = MOST_STATES,
     progress: OnProgress | None = None,
 ) -> TabularGame:
-    """Build the table of rules, as :func:`solvent.model.compile_game` says."""
+    """Build the table of rules; see :func:`solvent.model.compile_game` for the arguments."""
     own: Any = None if reference else game
     if hasattr(own, "table_from"):  # A game whose table is computed from that of another.
         whole: TabularGame = own.table_from(
@@ -185,12 +185,12 @@ def compile_rules(
 
 
 def walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGame:
-    """Return the table of a game, from the game's rules.
+    """Return the table of a game by walking through its states.
 
     Args:
         game: The rules.
         max_states: The largest number of states.
-        progress: Called with the number of states done so far.
+        progress: Called with the number of states expanded so far.
 
     Raises:
         TooManyStatesError: If more than `max_states` states are reachable.
@@ -200,11 +200,11 @@ def walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGam
     start = game.initial()
     chances = [_rational(outcome.probability) for outcome in start]
     check_distribution(game.info.name, chances, "the initial distribution")
-    under_way = _Walk(game, start)
+    walker = _Walk(game, start)
     with _without_garbage_collection():
-        states = under_way.all_states(max_states, Teller(progress, "compiling"))
-    pieces, choices = under_way.pieces, under_way.choices
-    del under_way
+        states = walker.all_states(max_states, ProgressReporter(progress, "compiling"))
+    pieces, choices = walker.pieces, walker.choices
+    del walker
     initial = np.zeros(len(states))
     place = {state: i for i, state in enumerate(states[: len(start)])}
     for outcome, chance in zip(start, chances, strict=True):
@@ -222,27 +222,27 @@ def walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGam
 
 
 class _Walk:
-    """A walk under way: the states found so far, and the arrays of those that were expanded.
+    """A walk in progress: the states found so far, and the arrays of those that were expanded.
 
     Args:
         game: The rules.
-        start: The distribution over states in which episodes begin.
+        start: The distribution over initial states.
     """
 
     def __init__(self, game: Game, start: Sequence[Outcome]) -> None:
         self.game, self.choices, self.pieces = game, _Choices(game), CollectedArrays()
         self.index: defaultdict[State, int] = defaultdict()
-        # A new state's number is how many states there were before it.
+        # A new state gets the next number.
         self.index.default_factory = self.index.__len__
         for outcome in start:
             self.index[outcome.state]
         self.states: list[State] = list(self.index)
 
-    def all_states(self, max_states: int, tell: Teller) -> tuple[State, ...]:
+    def all_states(self, max_states: int, report: ProgressReporter) -> tuple[State, ...]:
         """Expand all states, and return them in the order of their numbers."""
         done = 0
         while done < len(self.states):
-            tell(done)
+            report(done)
             done += self.expand(self.states[done : done + BLOCK])
             if len(self.states) > max_states:
                 raise TooManyStatesError(
@@ -253,12 +253,12 @@ class _Walk:
         return tuple(self.states)
 
     def expand(self, block: Sequence[State]) -> int:
-        """Expand the first of some states, until there are :data:`CHUNK` outcomes.
+        """Expand states of a block in order, until there are :data:`CHUNK` outcomes.
 
         Returns:
-            How many states were expanded.
+            Number of states expanded.
         """
-        # Looking these up for every state would take a tenth of the time of quick rules.
+        # Looking these up for every state would take a tenth of the time of fast rules.
         is_terminal, legal_actions, transition = (
             self.game.is_terminal, self.game.legal_actions, self.game.transition,
         )  # fmt: skip
@@ -281,7 +281,7 @@ class _Walk:
     def _add(
         self, block: Sequence[State], chosen: list[int], length: Ints, outcomes: list[Outcome]
     ) -> None:
-        """Check the rows of a block, number the states that they lead to, and add both.
+        """Check the rows of a block, number the states that they lead to, and add the arrays.
 
         Args:
             block: The states.
@@ -319,11 +319,11 @@ class _Walk:
 def _weights(
     numerator: NDArray[Any], denominator: NDArray[Any], length: Ints
 ) -> tuple[NDArray[Any], NDArray[Any], int | None]:
-    """Write the probabilities of rows over a common denominator.
+    """Write the probabilities of each row over a common denominator.
 
     Args:
-        numerator: [N] of the probability of each outcome, an integer.
-        denominator: [N] of the probability of each outcome, an integer.
+        numerator: [N] integer numerator of each outcome's probability.
+        denominator: [N] integer denominator of each outcome's probability.
         length: [K] the number of outcomes of each row.
 
     Returns:
@@ -336,7 +336,8 @@ def _weights(
     total = np.maximum.reduceat(denominator, start)
     if (np.repeat(total, length) % denominator).any():
         total = np.lcm.reduceat(denominator, start)
-    # A common multiple of 64 bits may have overflowed; it is right if it is one and no sum can.
+    # In 64 bits, the common multiple may have overflowed. It is right if it is a multiple of all
+    # denominators and no sum can overflow.
     if total.dtype != object and not (
         (total > 0).all()
         and total.max() <= min(EXACT, 2**62 // length.max())
@@ -350,7 +351,7 @@ def _weights(
 
 
 def _parts(chances: Sequence[Any]) -> list[NDArray[Any]]:
-    """Return the numerators and denominators of probabilities, large ones as Python's integers."""
+    """Return the numerators and denominators of probabilities, as Python's integers if large."""
     getters = attrgetter("numerator"), attrgetter("denominator")
     try:
         return [np.fromiter(map(part, chances), np.int64, len(chances)) for part in getters]
@@ -361,12 +362,12 @@ def _parts(chances: Sequence[Any]) -> list[NDArray[Any]]:
 
 
 def _rational(chance: Any) -> Any:
-    """A probability as a rational; a float is the decimal that it prints."""
+    """Return a probability as a rational; a float means the decimal that it prints."""
     return chance if hasattr(chance, "numerator") else Fraction(str(chance))
 
 
 def rationals(weights: Sequence[float]) -> list[Fraction]:
-    """The simple rationals that floats such as 0.333... stand for, scaled to sum to 1 exactly.
+    """Return the simple rationals that floats such as 0.333... stand for, scaled to sum to 1.
 
     A float that no simple rational rounds to, such as 1e-9, stands for itself.
 
@@ -381,7 +382,7 @@ def rationals(weights: Sequence[float]) -> list[Fraction]:
 
 
 def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
-    """Raise unless probabilities are those of a distribution.
+    """Raise unless probabilities form a distribution.
 
     Args:
         name: Name of the game.
@@ -389,7 +390,7 @@ def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
         where: The distribution, for the message.
 
     Raises:
-        ValueError: If one is not positive, or they do not sum to 1.
+        ValueError: If a probability is not positive, or they do not sum to 1.
     """
     for chance in chances:
         if not chance > 0:
@@ -403,7 +404,7 @@ def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Keep Python from looking for cycles among states, of which there are none."""
+    """Keep Python from searching states for reference cycles, of which there are none."""
     enabled = gc.isenabled()
     gc.disable()
     try:

@@ -31,9 +31,9 @@ from solvent.model import (
     against,
     cached_table,
 )
-from solvent.model.cache import OnProgress
 from solvent.model.game import Alternating, Words, words
 from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress
 from solvent.model.registry import make_game, spec_of
 from solvent.model.text import action_names
 

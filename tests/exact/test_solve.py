@@ -41,9 +41,9 @@ from solvent.model import (
     TabularGame,
     TabularPolicy,
     against,
-    cache,
     compile_game,
     discounted,
+    progress,
 )
 
 games = st.builds(
@@ -409,7 +409,7 @@ def assert_rises_to(moments: list[Progress], total: int) -> None:
 def test_phases_are_told_in_their_order_and_rise_to_their_totals(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(cache, "INTERVAL", 0.0)
+    monkeypatch.setattr(progress, "INTERVAL", 0.0)
     game, moments = Pig(target=6), list[Progress]()
     solve(game, progress=moments.append)
     phases = {what: list(told) for what, told in groupby(moments, lambda moment: moment.what)}

@@ -1,25 +1,25 @@
-"""All layers of a game, one after another, each cut into blocks that are solved side by side.
+"""A game solved layer by layer, the blocks of each layer in parallel.
 
-The driver asks its *workers* to solve the blocks of one layer, has the game join the results, and
-gives the layer to the store. Layers that the store has are passed over, so an interrupted solve
-goes on where it was.
+The driver asks its *workers* to solve the blocks of a layer, has the game join the results, and
+writes the layer to the store. Layers that the store has are skipped, so an interrupted solve
+continues where it stopped.
 
-**Certificate.** A value is right but for an error that is proved layer by layer. A maximum, and the
-value of a matrix game, moves no more than its largest entry, so
+**Certificate.** The error of values is bounded layer by layer. A maximum, or the value of a matrix
+game, changes by no more than the largest change of an entry, so
 
     error(layer)  <=  largest error of the layers it reads  +  largest duality gap  +  rounding
 
-where the game bounds the rounding (:meth:`~.game.LayeredGame.rounding`). Bounds are not kept:
-whoever needs one computes it from the layers and their gaps (:func:`proved_errors`).
+where the game bounds the rounding (:meth:`~.game.LayeredGame.rounding`). Bounds are not stored:
+:func:`proved_errors` computes them from the layers and their gaps.
 
 **The solution** (:class:`LayeredSolution`) is a :class:`~solvent.exact.solver.SolvedGame`. Layers
-hold values only. What the actions of a state lead to, and an optimal strategy in it, follow from
-the values of what comes after it: one step of expectation, and one matrix game.
+hold values only. The action values of a state, and an optimal strategy in it, follow from the
+values of its successors, by one step of expectation and one matrix game.
 
-Where layers are kept rounded (:func:`~.store.pack`), the value of the start is as good as if they
-were not, and every other is right but for the rounding and what was proved before it
-(:meth:`LayeredSolution.error_of`). A maximum or a matrix game moves no more than its entries, so
-what is worked out from such values is no worse.
+If layers are stored rounded (:func:`~.store.pack`), the value of the start is as accurate as
+without rounding, and the error of every other value grows by that of the rounding
+(:meth:`LayeredSolution.error_of`). Values that are computed from rounded ones are no worse, since a
+maximum or a matrix game changes by no more than its entries.
 """
 
 from __future__ import annotations
@@ -46,18 +46,19 @@ from solvent.exact.layered.plan import check_memory, memory_bytes
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
-from solvent.model.cache import OnProgress, Packed, Teller, entry_path, kept
+from solvent.model.cache import Packed, entry_path, kept
 from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress, ProgressReporter
 
 Starts = Mapping[Block, WarmStart | None]
 """The warm start of each block of a layer."""
 
 OnLayer = Callable[[Layer, LayerRecord], None]
-"""Called with every layer when the store has it."""
+"""Called with every layer once the store has it."""
 
 
 class Workers:
-    """Solvers of blocks: threads of this process, unless a subclass has others.
+    """A pool that solves blocks, by threads of this process unless a subclass does otherwise.
 
     Args:
         threads: Number of threads.
@@ -67,21 +68,21 @@ class Workers:
         self.threads = threads
 
     def keep(self, layer: Layer, values: Floats) -> None:
-        """Note a layer that is solved and will be read by others; threads read the store's own."""
+        """Prepare a solved layer that others will read; threads read it from the store."""
 
     def forget(self, layer: Layer) -> None:
-        """Note that a layer will be read no more."""
+        """Release a layer that will not be read any more."""
 
     def solve(
         self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
     ) -> Iterator[tuple[Block, BlockResult]]:
-        """Solve the blocks of a layer; they may come in any order, each once.
+        """Solve the blocks of a layer; yield each once with its result, in any order.
 
         Args:
-            game: The game to which the layer belongs.
+            game: The game.
             layer: The layer.
             starts: The warm start of each of its blocks.
-            read: Returns the values of the layers that it reads.
+            read: Returns the values of a layer that this one reads.
         """
         problem = game.problem(layer, read)
         with ThreadPoolExecutor(self.threads) as pool:
@@ -100,20 +101,20 @@ def solve_layers(
 
     Args:
         game: The game.
-        store: The store to write layers to, and to read those that were solved before from.
-        workers: Pool that solves blocks; two threads by default.
-        on_layer: Called with every layer that was solved.
+        store: The store that layers are written to, and solved ones are read from.
+        workers: The pool that solves blocks; two threads by default.
+        on_layer: Called with every layer that is solved now.
     """
     workers = workers or Workers()
     last_reader = {needed: layer for layer in game.layers for needed in game.reads(layer)}
-    kept: set[Layer] = set()
+    held: set[Layer] = set()
     for layer in game.layers:
         if store.has(layer):
             continue
         for needed in game.reads(layer):
-            if needed not in kept:
+            if needed not in held:
                 workers.keep(needed, store.read(needed))
-                kept.add(needed)
+                held.add(needed)
         blocks = game.blocks(layer)
         start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
         starts = {b: None if start is None else game.part_of(start, b) for b in blocks}
@@ -125,19 +126,19 @@ def solve_layers(
             constant=sum(result.constant for result in results),
         )
         store.write(layer, *game.join(layer, results), record)
-        for passed in [at for at in kept if last_reader[at] == layer]:
-            workers.forget(passed)
-            kept.remove(passed)
+        for unneeded in [at for at in held if last_reader[at] == layer]:
+            workers.forget(unneeded)
+            held.remove(unneeded)
         if on_layer is not None:
             on_layer(layer, record)
     store.finish()
 
 
 def proved_errors(store: LayerStore) -> dict[Layer, float]:
-    """A bound of the error of the values of every layer, from the layers and their gaps.
+    """Return a bound of the error of the values of every layer, from the layers and their gaps.
 
     Args:
-        store: The store with all solved. All are read, if the game needs their largest values.
+        store: A complete store. Its layers are read if the game needs their largest values.
     """
     game = store.game
     errors: dict[Layer, float] = {}
@@ -150,11 +151,11 @@ def proved_errors(store: LayerStore) -> dict[Layer, float]:
 
 @dataclass(frozen=True, eq=False)
 class LayeredSolution:
-    """A game whose layers are solved.
+    """The solution of a game in layers.
 
     Args:
         store: All its layers, in memory or in a folder.
-        game: The rules, with the start that is meant.
+        game: The rules, with the start whose value is wanted.
 
     Raises:
         ValueError: If a layer is not solved.
@@ -164,7 +165,7 @@ class LayeredSolution:
     game: Any
 
     def __post_init__(self) -> None:
-        """Check that all is solved."""
+        """Check that all layers are solved."""
         self.store.check_complete()
 
     @property
@@ -182,14 +183,13 @@ class LayeredSolution:
 
     @property
     def method(self) -> str:
-        """The method of the solver, and the part of the optimum that is kept if that is not all."""
-        # The largest error of the kept values, compared with those solved; 0 if all are kept.
+        """The method of the solver, and which values are kept if not all are."""
         off = max(map(self.store.rounded_off, self.layered.layers))
-        kept = {
+        note = {
             "compact": f"; values of other positions than the start are kept within {off:.2g}",
             "start": "; the value of the start alone is kept",
         }
-        return f"backward induction layer by layer{kept.get(self.store.keep, '')}"
+        return f"backward induction layer by layer{note.get(self.store.keep, '')}"
 
     @cached_property
     def error(self) -> float:
@@ -209,42 +209,40 @@ class LayeredSolution:
 
     @property
     def lower(self) -> float:
-        """The value is no less."""
+        """A proved lower bound of the value."""
         return self.value - self.error
 
     @property
     def upper(self) -> float:
-        """The value is no more."""
+        """A proved upper bound of the value."""
         return self.value + self.error
 
     def values(self, layer: Layer) -> Floats:
-        """The values of a layer as they are stored."""
+        """Return the values of a layer as they are stored."""
         return self.store.read(layer)
 
     def value_of(self, state: Any) -> float:
-        """The expected return to player 0 from a state on.
-
-        It is 0 when the game is over, and its rewards are received.
+        """Return the expected return to player 0 from a state on, which is 0 in a terminal state.
 
         Raises:
-            ValueError: If the state has a place outside its layer, so that it is none of the game.
+            ValueError: If the state's place is outside its layer, so that there is no such state.
         """
         if self.game.is_terminal(state):
             return 0.0
         place = self.layered.place(state)
         if place is not None:
             shape = self.layered.shape(place.layer)
-            # An index below 0 would read the value of another state.
+            # A negative index would read the value of another state.
             if not all(0 <= at < length for at, length in zip(place.at, shape, strict=True)):
                 raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
             return self.layered.value(state, self.store.value_at(place))
         return float(solve_matrix_games(self._payoffs(state)[None]).value[0])
 
     def error_of(self, state: Any) -> float:
-        """Proved bound of the error of :meth:`value_of` in a state.
+        """Return a proved bound of the error of :meth:`value_of` in a state.
 
         Args:
-            state: One that has a place in a layer, or any other of the game.
+            state: Any state of the game.
         """
         if self.game.is_terminal(state):
             return 0.0
@@ -266,7 +264,7 @@ class LayeredSolution:
         """Return the value of each legal action of a player against optimal play of the other.
 
         Args:
-            state: One that is not terminal.
+            state: A state that is not terminal.
             player: 0 or 1.
 
         Returns:
@@ -278,10 +276,10 @@ class LayeredSolution:
         return self._by_action(state, player, values)
 
     def policy(self, state: Any, player: int) -> Mapping[int, float]:
-        """An optimal strategy of a player in a state.
+        """Return an optimal strategy of a player in a state.
 
         Args:
-            state: One that is not terminal.
+            state: A state that is not terminal.
             player: 0 or 1.
 
         Returns:
@@ -291,7 +289,7 @@ class LayeredSolution:
         return self._by_action(state, player, (solved.row_strategy, solved.column_strategy)[player])
 
     def _payoffs(self, state: Any) -> Floats:
-        """[m, n] the value to player 0 of every pair of legal actions; n is 1 with one player."""
+        """Return the value to player 0 of each joint action: [m, n], or [m, 1] for one player."""
         legal = self.game.legal_actions(state)
         payoffs = [
             sum(
@@ -308,10 +306,10 @@ class LayeredSolution:
 
 
 def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) -> LayerStore:
-    """Solve a game in memory, with two threads, or read the solution that was kept.
+    """Return the cached solution of a game, or solve it in memory with two threads.
 
-    A solution that took long is kept on disk (:mod:`solvent.model.cache`). Layers are made by code,
-    so only games of this package are kept, found by their identity and the version of the code.
+    A solution that took long is cached on disk (:mod:`solvent.model.cache`), if the game is one of
+    this package, by its identity and the version of the code.
 
     Args:
         game: The game.
@@ -319,18 +317,19 @@ def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) ->
             ``"solving"``).
 
     Raises:
-        ResourceError: If it takes more memory than there is.
+        ResourceError: If there is too little memory.
     """
     check_memory(memory_bytes(game, in_folder=False))
 
     def solved() -> LayerStore:
         store = LayerStore(game)
-        tell, done = Teller(progress, "solving", sum(map(game.states, game.layers))), 0
+        report = ProgressReporter(progress, "solving", sum(map(game.states, game.layers)))
+        done = 0
 
         def on_layer(layer: Layer, record: LayerRecord) -> None:
             nonlocal done
             done += game.states(layer)
-            tell(done)
+            report(done)
 
         solve_layers(game, store, on_layer=on_layer)
         return store
@@ -351,17 +350,17 @@ def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) ->
 
 
 def is_kept(game: LayeredGame) -> bool:
-    """Return whether the solution of a game in layers was kept before."""
+    """Return whether the solution of a game in layers is cached."""
     identity = _identity(game)
     path = None if identity is None else entry_path(identity)
     return path is not None and path.exists()
 
 
 def _identity(game: LayeredGame) -> dict[str, Any] | None:
-    """Return the JSON-able identity of a game's layers; None if they are not kept."""
+    """Return the JSON-able identity of a game's layers; None if they cannot be cached."""
     identity = {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
     try:
         json.dumps(identity)
-    except (TypeError, ValueError):  # Objects have no text that tells them from each other.
+    except (TypeError, ValueError):  # Objects have no text that identifies them.
         return None
     return identity if type(game).__module__.startswith("solvent.") else None

@@ -44,9 +44,9 @@ from solvent.games.football_clock.layers import (
 from solvent.games.football_clock.layout import Asked, Layer, LayerStrategies
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition, football_strategy
 from solvent.model.arrays import Floats, Ints
-from solvent.model.cache import OnProgress
 from solvent.model.game import Game
 from solvent.model.parameters import as_options
+from solvent.model.progress import OnProgress
 
 SOLVED_IN_MEMORY = 150_000_000
 """Most states of a form that is solved on the spot; more take too long."""

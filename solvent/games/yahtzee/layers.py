@@ -26,8 +26,8 @@ from solvent.games.yahtzee.arrays import Rules, reachable_totals, rules_arrays
 from solvent.games.yahtzee.rules import KEEP_NONE, LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, TIE, solve_sets, turn_values
 from solvent.model.arrays import Floats
-from solvent.model.cache import OnProgress
 from solvent.model.parameters import shown
+from solvent.model.progress import OnProgress
 
 SETS_IN_BLOCK = 64
 """Number of sets of filled boxes that are solved in one piece."""
