@@ -24,10 +24,10 @@ from solvent.exact.compilation import induce, transitions_of
 from solvent.exact.components import Components, can_reach, components
 from solvent.exact.markov_game import component_of, solve_component
 from solvent.exact.matrix_game import solve_matrix_games
-from solvent.exact.mdp import TIE, best_rows, members, policy_iteration
+from solvent.exact.mdp import TIE, best_rows, policy_iteration
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum, members
 
 MANY = 1000
 """Number of cycles from which on those that cannot reach each other are solved together, as if they
@@ -168,10 +168,9 @@ def _levels(game: TabularGame, both: Bools) -> tuple[Components, Ints]:
     by_level = np.argsort(level, kind="stable")
     # Components of kind 0 are solved one by one.
     level = np.cumsum(np.diff(level[by_level], prepend=-1) + (kind[by_level] == 0) > 0)
-    size = np.diff(parts.start)[by_level]
-    order = parts.order[concatenated_ranges(parts.start[by_level], size)]
+    places, size = members(parts.start, by_level)
     start = np.concatenate(([0], np.cumsum(size)))
-    return Components(order, start, parts.cyclic[by_level], parts.depth), level
+    return Components(parts.order[places], start, parts.cyclic[by_level], parts.depth), level
 
 
 def _solve_simultaneous(

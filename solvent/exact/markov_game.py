@@ -71,13 +71,12 @@ from solvent.exact.mdp import (
     evaluate,
     is_proper,
     likeliest_exit,
-    members,
     policy_iteration,
     tie,
 )
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.model import TabularGame
-from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum, members
 
 APART = 1e-9
 """Largest difference between the values from both sides, in units of the largest value."""
@@ -215,8 +214,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     if player == 0:
         rows = rows[np.argsort(other[rows], kind="stable")]
     # In a state that absorbs, the other player's actions have no outcomes yet.
-    length = outcome_start[rows + 1] - outcome_start[rows]
-    source = concatenated_ranges(outcome_start[rows], length)
+    source, length = members(outcome_start, rows)
     count = np.bincount(other[rows], minlength=c.start[1 - player][-1])
     ends = np.concatenate(([0], np.cumsum(length)))
     start = ends[np.concatenate(([0], np.cumsum(count)))]

@@ -73,7 +73,7 @@ from solvent.exact.compilation import (
 from solvent.exact.components import lead_to, trace_back
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
-from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
 TIE = 1e-13
 """Rows whose advantages differ by less than this, in units of what changes along them, tie."""
@@ -174,17 +174,6 @@ class Component:
             s: Index of the state in the component.
         """
         return f"{self.game.info.name}, state {self.game.states[int(self.states[s])]!r}"
-
-
-def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
-    """Return the members of selected slices, slice after slice, and the slices' lengths.
-
-    Args:
-        start: [C+1] where consecutive slices begin.
-        which: [G] the selected slices.
-    """
-    length = start[which + 1] - start[which]
-    return concatenated_ranges(start[which], length), length
 
 
 def policy_iteration(

@@ -239,9 +239,9 @@ def nash_conv(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    gain_of_second = best_response(game, first, tolerance=tolerance).value
-    gain_of_first = best_response(game, second, tolerance=tolerance).value
-    return gain_of_first - gain_of_second
+    against_first = best_response(game, first, tolerance=tolerance).value
+    against_second = best_response(game, second, tolerance=tolerance).value
+    return against_second - against_first
 
 
 def solve_with_nonterminating_play(

@@ -1,4 +1,4 @@
-"""Array types, and the two idioms with which ragged arrays are handled without loops."""
+"""Array types, and the idioms by which ragged arrays are handled without loops."""
 
 from __future__ import annotations
 
@@ -29,8 +29,19 @@ def concatenated_ranges(start: Ints, length: Ints) -> Ints:
 
     Args:
         start: [n] the first number of each range.
-        length: [n] how many numbers each range has.
+        length: [n] the number of numbers in each range.
     """
     total = int(length.sum())
     offset = np.cumsum(length) - length
     return np.asarray(np.arange(total) + np.repeat(start - offset, length), np.int64)
+
+
+def members(start: Ints, which: Ints) -> tuple[Ints, Ints]:
+    """Return the members of selected slices, slice after slice, and the slices' lengths.
+
+    Args:
+        start: [C+1] where consecutive slices begin.
+        which: [G] the selected slices.
+    """
+    length = start[which + 1] - start[which]
+    return concatenated_ranges(start[which], length), length

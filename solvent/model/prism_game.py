@@ -57,7 +57,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.arrays import Bools, Floats, Ints, members
 from solvent.model.game import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.tabular import RationalGame, TabularGame
@@ -463,8 +463,7 @@ class _Reading:
         kept = np.flatnonzero(usable & met[self.row_state])
         kept = kept[np.lexsort((action[kept], self.row_state[kept]))]
         place, states = np.cumsum(met) - 1, [states[s] for s in np.flatnonzero(met).tolist()]
-        length = np.diff(self.outcome_start)[kept]
-        outcomes = concatenated_ranges(self.outcome_start[kept], length)
+        outcomes, length = members(self.outcome_start, kept)
         probabilities = [self.probability[n] for n in outcomes.tolist()]
         if not self.model.is_exact:
             rows = np.split(np.array(probabilities), np.cumsum(length)[:-1])

@@ -29,7 +29,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges
+from solvent.model.arrays import Bools, Floats, Ints, members
 from solvent.model.game import (
     WINS,
     WINS_OR_TIES,
@@ -392,8 +392,7 @@ def against(game: TabularGame, policy: TabularPolicy) -> TabularGame:
 
     kept = np.flatnonzero(weight > 0)
     kept = kept[np.argsort(new_row[kept], kind="stable")]
-    length = np.diff(game.outcome_start)[kept]
-    source = concatenated_ranges(game.outcome_start[kept], length)
+    source, length = members(game.outcome_start, kept)
     counts = np.bincount(new_row[kept], length, minlength=int(row_start[-1])).astype(np.int64)
     mask_folded = ~game.terminal[:, None]
     masks = (mask_folded, mask_other) if folded == 0 else (mask_other, mask_folded)
@@ -437,8 +436,8 @@ def reachable(game: TabularGame) -> TabularGame:
     seen = game.initial > 0
     frontier = np.flatnonzero(seen)
     while len(frontier):
-        rows = concatenated_ranges(game.row_start[frontier], np.diff(game.row_start)[frontier])
-        outcomes = concatenated_ranges(game.outcome_start[rows], np.diff(game.outcome_start)[rows])
+        rows, _ = members(game.row_start, frontier)
+        outcomes, _ = members(game.outcome_start, rows)
         successors = np.unique(game.next_state[outcomes])
         frontier = successors[~seen[successors]]
         seen[frontier] = True
@@ -450,10 +449,8 @@ def _part(game: TabularGame, kept: Ints) -> TabularGame:
     """Return the table of some states, which lead to no others, in their order."""
     new_index = np.zeros(game.n_states, game.next_state.dtype)
     new_index[kept] = np.arange(len(kept))
-    row_count = np.diff(game.row_start)[kept]
-    rows = concatenated_ranges(game.row_start[kept], row_count)
-    outcome_count = np.diff(game.outcome_start)[rows]
-    outcomes = concatenated_ranges(game.outcome_start[rows], outcome_count)
+    rows, row_count = members(game.row_start, kept)
+    outcomes, outcome_count = members(game.outcome_start, rows)
     return TabularGame(
         info=game.info,
         states=tuple(game.states[i] for i in kept.tolist()),

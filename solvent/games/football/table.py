@@ -32,7 +32,7 @@ from solvent.games.football.situation import (
     merged_columns,
 )
 from solvent.model import TabularGame, TooManyStatesError
-from solvent.model.arrays import Bools, Ints, concatenated_ranges
+from solvent.model.arrays import Bools, Ints, members
 from solvent.model.transforms import reachable
 
 LARGEST_TABLE = 50_000_000
@@ -155,9 +155,7 @@ class Nodes:
         cells = (len(start) - 1) // len(self.every.down)
         entries = np.repeat(team.situation * cells, team.rows) + team.cells
         for at in range(0, len(entries), CHUNK):
-            begin = start[entries[at : at + CHUNK]]
-            length = start[entries[at : at + CHUNK] + 1] - begin
-            source = concatenated_ranges(begin, length)
+            source, length = members(start, entries[at : at + CHUNK])
             yield node[source], probability[source], reward[source], length
 
     def _branching(self, team: _Team) -> tuple[Ints, list[Any]]:

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import Place
 from solvent.games.gamebook.expressions import Range
 from solvent.games.gamebook.page import Page, Position
-from solvent.model.arrays import Ints, concatenated_ranges
+from solvent.model.arrays import Ints, members
 from solvent.model.tabular import RationalGame, TabularGame
 from solvent.model.walk import CollectedArrays, TooManyStatesError
 
@@ -211,8 +211,7 @@ class Tabulation:
         first, label = grouped(layout.keys(columns, [*touched, *local]))
         legal, start, entries, targets = self._project(layout, columns[first], fields)
 
-        length = np.diff(start)[label]
-        entry = concatenated_ranges(start[label], length)
+        entry, length = members(start, label)
         source = np.repeat(np.arange(len(columns)), length)
         actions = legal.sum(axis=1)[label]
         rank, probability, reward, target_of = entries[:, entry]
