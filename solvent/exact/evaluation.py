@@ -113,22 +113,20 @@ def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tu
         cancels: [S] whether the state is in a set whose rewards cancel.
     """
     inside = np.flatnonzero(label >= 0)
-    _, first = np.unique(label[inside], return_index=True)
+    _, first, own_set = np.unique(label[inside], return_index=True, return_inverse=True)
     base = inside[first]
     cut = label < 0
     cut[base] = True
     sizes = game.probability * np.abs(game.outcome_reward)
     sizes = weight * grouped_sum(game.outcome_row, sizes, game.n_rows)
     size = grouped_sum(game.row_state, sizes, game.n_states)
-    collected = []
-    for rewards in (reward, size):
+    collected = np.zeros((2, game.n_states))
+    for i, rewards in enumerate((reward, size)):
         until = _solve_chain(game, weight, np.where(cut, 0.0, rewards), cut)
         onwards = grouped_sum(
             game.row_state, weight * game.expectation(until, rewarded=False), game.n_states
         )
-        of_set = np.zeros(int(label.max(initial=-1)) + 1)
-        of_set[label[base]] = (rewards + onwards)[base]
-        collected.append(np.where(label >= 0, of_set[label], 0.0) if len(of_set) else 0 * rewards)
+        collected[i, inside] = (rewards + onwards)[base][own_set]
     gain, turnover = collected
     cancels = (turnover > 0) & (np.abs(gain) <= CANCELS * turnover)
     return np.where(cancels, 0.0, gain), cancels

@@ -59,7 +59,7 @@ def solve_table(
     # Sweeps and Newton's method may converge to a wrong result where values are far larger than
     # their differences, and rounding may hide from one player's side what the other one shows.
     nears = ((True, False) if tolerance else (False,)) if cyclic else (True,)
-    for near, swap in product(nears, (False, True)[: 1 + both]):
+    for near, swap in product(nears, (False, True) if both else (False,)):
         try:
             return _solve(game, tolerance, progress, near=near, swap=swap)
         except (CertificateError, ImproperGameError) as refused:
@@ -82,15 +82,13 @@ def _solve(
             f"{game.info.name}: both players do best by never ending (ending, player 0 can be sure "
             f"of {lower:.6g}, and player 1 of {upper:.6g})"
         )
-    if (
-        tolerance
-        and not upper - lower <= tolerance
-        and not upper - lower <= tolerance * (scale := _scale(game, values))
-    ):
-        raise CertificateError(
-            f"{game.info.name}: the value lies in [{lower!r}, {upper!r}], which is wider than "
-            f"{tolerance * scale:.1e}; a larger tolerance= accepts it"
-        )
+    if tolerance and not upper - lower <= tolerance:
+        widest = tolerance * _scale(game, values)
+        if not upper - lower <= widest:
+            raise CertificateError(
+                f"{game.info.name}: the value lies in [{lower!r}, {upper!r}], which is wider than "
+                f"{widest:.1e}; a larger tolerance= accepts it"
+            )
     return Solution(
         # The proof can be more accurate than the iteration: a value outside the bracket is wrong.
         value=min(max(float(game.initial @ values), lower), upper),

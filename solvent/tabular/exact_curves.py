@@ -261,8 +261,8 @@ def _rms(
 
 def _value(game: TabularGame, estimate: Estimate, kind: str) -> float:
     """Return the value of a policy at the start, to the player who chooses."""
-    greedy = estimate.Q is not None and kind == "greedy"
-    pi = epsilon_greedy(estimate.Q) if greedy and estimate.Q is not None else estimate.pi
+    Q = estimate.Q if kind == "greedy" else None
+    pi = estimate.pi if Q is None else epsilon_greedy(Q)
     if pi is None or isinstance(pi, tuple):
         have = "no policy" if pi is None else "two policies, which have an 'exploitability'"
         raise ValueError(f"the algorithm has {have}")

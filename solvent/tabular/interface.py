@@ -82,10 +82,8 @@ def epsilon_greedy(Q: Floats, epsilon: float = 0.0) -> Floats:
     """
     legal = Q > -np.inf
     best = Q == Q.max(axis=-1, keepdims=True)
-    share, rest = (
-        epsilon / legal.sum(-1, keepdims=True),
-        (1 - epsilon) / best.sum(-1, keepdims=True),
-    )
+    share = epsilon / legal.sum(-1, keepdims=True)
+    rest = (1 - epsilon) / best.sum(-1, keepdims=True)
     return np.asarray(share * legal + rest * best)
 
 
