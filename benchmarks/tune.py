@@ -140,16 +140,30 @@ SPACES: Mapping[str, Space] = {
     },
 }
 """The settings that are searched, by algorithm; all others keep their defaults."""
+LONG_PPO: Space = {
+    **PPO,
+    "n_envs": one_of(16, 32, 64),
+    "n_steps": one_of(32, 64, 128, 256),
+    "batch_size": one_of(256, 512, 1024),
+}
+LONG_DQN: Space = {
+    **DQN,
+    "n_envs": one_of(16, 32, 64),
+    "gradient_steps": 1,
+    "batch_size": one_of(64, 128, 256),
+    "learning_starts": one_of(1000, 3000, 10_000),
+    "target_update_interval": one_of(1000, 3000, 10_000),
+}
 LONG: Mapping[str, Space] = {
-    "ppo": {
-        **PPO,
-        "n_envs": one_of(16, 32, 64),
-        "n_steps": one_of(32, 64, 128, 256),
-        "batch_size": one_of(256, 512, 1024),
-    },
+    "ppo": LONG_PPO,
+    "maskable_ppo": LONG_PPO,
+    "a2c": {**SPACES["a2c"], "n_envs": one_of(16, 32, 64), "n_steps": one_of(8, 16, 32)},
+    "dqn": LONG_DQN,
+    "masked_dqn": LONG_DQN,
 }
 """Those on suites with more than 100,000 steps for a task. Batches of 64 took PPO some
-four times the CPU time of batches of 512 on core-mini, where all trials took 15 minutes."""
+four times the CPU time of batches of 512 on core-mini, where all trials took 15 minutes. With 4
+environments, as most settings of DQN there, its search would take some 16 hours."""
 
 
 def space_of(algorithm: str, suite: Suite) -> Space:
