@@ -180,34 +180,45 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_searches_s
         {card.parent.name: packed_entry(card.parent) for card in results.glob("*/card.json")}
         for results in (ROOT / "benchmarks/results/core", ROOT / "benchmarks/results/core-mini")
     )
-    assert core.keys() == {"ppo", "q_learning"}
+    order = ["ppo", "a2c", "q_learning"]
+    assert core.keys() == {*order}
     overall = [
         trim_mean(np.concatenate([*by_task(entries[name]).values()]), 0.25)
         for entries in (core, mini)
-        for name in ("ppo", "q_learning")
+        for name in order
     ]
     assert (
-        "On `core` PPO reaches {:.3f} and Q-learning {:.3f}, and on `core-mini` {:.3f} and "
-        "{:.3f}".format(*overall)
+        "On `core` PPO reaches {:.3f}, A2C {:.3f} and Q-learning {:.3f}, and on `core-mini` "
+        "{:.3f}, {:.3f} and {:.3f}".format(*overall)
         in said
     )
-    few = [f"solvent/{name}-v0" for name in ("CarRental", "FFCombatRandom")]
-    ppo, table = (
-        [trim_mean(by_task(core[name])[task], 0.25) for task in few]
-        for name in ("ppo", "q_learning")
+    few = [f"solvent/{name}-v0" for name in ("CarRental", "FFCombatRandom", "RacetrackBend")]
+    ppo, a2c, table = (
+        [trim_mean(by_task(core[name])[task], 0.25) for task in few] for name in order
     )
     assert (
         "scores {:.3f} in car rental and {:.3f} in combat from random starts, less than the "
-        "interquartile mean of any network with 30,000. PPO has {:.3f} and {:.3f} there".format(
-            *table, *ppo
-        )
+        "interquartile mean of any network with 30,000. PPO has {:.3f} and {:.3f} there, A2C "
+        "{:.3f} and {:.3f}".format(*table[:2], *ppo[:2], *a2c[:2])
         in said
     )
-    assert "In the drive no run of either is better than the best constant action." in said
+    assert f"On the racetrack A2C has {a2c[2]:.3f} where the other two drive perfectly" in said
+    assert min(ppo[2], table[2]) > 0.9999
+    lucky = ["FrozenLake-v1", "solvent/FamilyHorizon-v0", "MiniGrid-MultiRoom-N2-S4-v0"]
+    short = {
+        name: [sum(score < 1 - 1e-9 for score in by_task(core[name])[task]) for task in lucky]
+        for name in ("ppo", "a2c")
+    }
+    assert short == {"ppo": [1, 3, 2], "a2c": [0, 0, 0]}
+    assert (
+        "All ten runs of A2C are optimal in FrozenLake, the horizon family and MiniGrid, where "
+        "one, three and two runs of PPO are not" in said
+    )
+    assert "In the drive no run of any of them is better than the best constant action." in said
     for entry in core.values():
         [drive] = (task for task in entry.tasks if task.env == "solvent/FootballDrive-v0")
         assert max(agent.mode_value for agent in drive.agents) <= drive.constant.value + 1e-9
-    for name, own in zip(few, table, strict=True):
+    for name, own in zip(few[:2], table, strict=False):
         networks = [by_task(entry)[name] for other, entry in mini.items() if other != "q_learning"]
         assert own < min(trim_mean(scores, 0.25) for scores in networks), name
     seconds = {
@@ -215,23 +226,32 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_searches_s
         for name, entry in core.items()
     }
     assert (
-        f"The ten seeds took {seconds['ppo'] / 60:.0f} CPU minutes with PPO and "
-        f"{seconds['q_learning']:.0f} seconds with Q-learning." in said
+        f"The ten seeds took {seconds['ppo'] / 60:.0f} CPU minutes with PPO, "
+        f"{seconds['a2c'] / 60:.0f} with A2C and {seconds['q_learning']:.0f} seconds with "
+        "Q-learning." in said
     )
     minutes = f"ten seeds of PPO took {seconds['ppo'] / 60:.0f} minutes of CPU time"
     assert minutes in (ROOT / "docs/benchmark.md").read_text("utf-8")
-    assert "PPO was trained by the code of commit `0f4f7e26`, Q-learning by `9311e7a9`" in said
+    assert (
+        "PPO was trained by the code of commit `0f4f7e26`, A2C by `9957c7be`, Q-learning by "
+        "`9311e7a9`" in said
+    )
     sources = {name: (entry.card.source, len(entry.card.seeds)) for name, entry in core.items()}
-    assert sources == {"ppo": ("4e5741582c32", 10), "q_learning": ("b04ac314a94f", 10)}
-    assert "twenty trials for PPO (89 CPU minutes) and thirty for Q-learning" in said
-    for name, count in (("ppo", 20), ("q_learning", 30)):
+    assert sources == {
+        "ppo": ("4e5741582c32", 10),
+        "a2c": ("d387d973e7ec", 10),
+        "q_learning": ("b04ac314a94f", 10),
+    }
+    assert "twenty trials for PPO (89 CPU minutes) and A2C (62), and thirty for Q-learning" in said
+    for name, count, spent in (("ppo", 20, 89), ("a2c", 20, 62), ("q_learning", 30, 0)):
         log = (ROOT / f"docs/evidence/core-tuning/{name}.jsonl").read_text().splitlines()
         lines = [*map(json.loads, log)]
         trials = [line for line in lines if line["kind"] == "trial"]
         assert len(trials) == count, name
         assert suite.algorithms[name].settings in [line["settings"] for line in trials], name
+        if spent:
+            assert round(sum(line["cpu_seconds"] for line in lines) / 60) == spent
         if name == "ppo":
-            assert round(sum(line["cpu_seconds"] for line in lines) / 60) == 89
             assert min(line["settings"]["batch_size"] for line in trials) == 256
     log = (ROOT / "docs/evidence/core-mini-tuning/ppo.jsonl").read_text().splitlines()
     spent: dict[int, list[float]] = {64: [], 512: []}
