@@ -268,10 +268,11 @@ class OpenSpielGame:
         table = walk(self, MOST_STATES, None)
         again = repeatable_state(table) if self.limit else None
         if again is not None:
+            position: Any = table.states[again]
             raise ValueError(
-                f"{self.info.name}: the position {shown(table.states[again])} can come again in "
-                f"one episode, so its text does not show how long a game of OpenSpiel still "
-                f"lasts; limit=False reads the game without its limit on moves, and "
+                f"{self.info.name}: the position {shown(position.text)} can come "
+                f"again in one episode, so its text does not show how long a game of OpenSpiel "
+                f"still lasts; limit=False reads the game without its limit on moves, and "
                 f"state='history' tells all histories apart"
             )
         dice = random.Random(0)

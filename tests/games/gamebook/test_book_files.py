@@ -435,6 +435,7 @@ ERRORS = [
     ("{slot: belt,", "{slot: bolt,", None, None, "did you mean 'belt'?"),
     ("kind: weapon}", "kind: wepon}", None, None, "'belt' does not hold it"),
     ("{slot: bag, initial: 1}", "{slot: bag, initial: 4}", None, None, "at most 3"),
+    ("{slot: bag, initial: 1}", "many", None, None, "is 'many'; it should be a mapping"),
     ("{slot: bag, max: 1,", "{slot: bag, max: 3, initial: 3,", None, None, "slot 'bag' with 4"),
     ("pick: 1", "pick: 3", None, None, "3 of 2 disciplines; pick 2 at most"),
     ("pick: 1", "pick: 0", None, None, "0 of 2 disciplines; pick one at least"),
