@@ -509,10 +509,10 @@ def _acyclic_total(game: TabularGame) -> Total:
 
     def total(gain: Floats, _slack: Floats) -> Floats:
         most, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
-        nobody = np.zeros(game.n_states, bool)
+        minimizing = np.zeros(game.n_states, bool)
         induce(
-            components(game).order, transitions_of(game), gain[game.outcome_row], nobody, most,
-            chosen, 0.0,
+            components(game).order, transitions_of(game), gain[game.outcome_row], minimizing,
+            most, chosen, 0.0,
         )  # fmt: skip
         return most
 

@@ -136,7 +136,7 @@ def measure(
     solution.check_is_for(game)
     if (game.action_count[1 - player] > 1).any():
         raise ValueError(
-            f"{game.info.name} has a second player who chooses; allowed are games for one, and "
+            f"{game.info.name} has a second player who chooses; allowed are one-player games, and "
             f"environments, which have an opponent"
         )
     sign = 1 - 2 * player

@@ -256,7 +256,7 @@ class SolvedTable(ByState):
             return self.table.index[state]
         except (KeyError, TypeError):
             raise ValueError(
-                f"{shown(state)} is no state of {self.game.info.name}; a state is such as "
+                f"{shown(state)} is not a state of {self.game.info.name}; a state looks like "
                 f"{shown(self.table.states[0])}"
             ) from None
 
@@ -326,8 +326,8 @@ def solve(
     spec = spec_of(game)
     if spec is not None and spec.solver is not None:
         solver = load(spec.solver)
-        tells = "progress" in signature(solver).parameters
-        solved: SolvedGame | None = solver(game, progress=progress) if tells else solver(game)
+        reports = "progress" in signature(solver).parameters
+        solved: SolvedGame | None = solver(game, progress=progress) if reports else solver(game)
         if solved is not None:  # Otherwise the game is solved as a table.
             return solved
     table = cached_table(game, progress=progress)

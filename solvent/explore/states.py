@@ -227,7 +227,7 @@ class States:
                 raise ValueError("it has no value")
         except Exception as error:  # Rules may raise anything on what is no state.
             cause = str(error) if isinstance(error, ValueError) else "its fields do not fit"
-            raise ValueError(f"this is no state of {game.info.name}: {cause}") from error
+            raise ValueError(f"this is not a state of {game.info.name}: {cause}") from error
         return state
 
     def _columns(self, names: list[str]) -> Mapping[str, Values]:

@@ -103,7 +103,7 @@ class Curves:
             A self-contained SVG.
 
         Raises:
-            ValueError: If `logarithmic` is asked for and the quantity is ``"value"``.
+            ValueError: If `logarithmic` is True and the quantity is ``"value"``.
         """
         if logarithmic and self.quantity == "value":
             raise ValueError("logarithmic is True; a value may be negative, allowed is False")

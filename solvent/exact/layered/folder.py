@@ -152,7 +152,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         store = cls(folder, game, description.get("keep", "all"))
         if description["sheets"] is None:
             raise StoreError(
-                f"{folder}: the solution is not finished; the command that began it goes on with it"
+                f"{folder}: the solution is not finished; the command that began it resumes it"
             )
         store._accept_records(description["sheets"], manifest_only=manifest_only)
         try:

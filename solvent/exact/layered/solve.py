@@ -234,7 +234,7 @@ class LayeredSolution:
             shape = self.layered.shape(place.layer)
             # A negative index would read the value of another state.
             if not all(0 <= at < length for at, length in zip(place.at, shape, strict=True)):
-                raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
+                raise ValueError(f"{shown(state)} is not a state of {self.game.info.name}")
             return self.layered.value(state, self.store.value_at(place))
         return float(solve_matrix_games(self._payoffs(state)[None]).value[0])
 

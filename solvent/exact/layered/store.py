@@ -6,7 +6,7 @@ memory. :class:`~.folder.LayerFolder` keeps it in a folder, resumes interrupted 
 finished solutions; it is used in the same way::
 
     store = LayerStore(game)  # in memory
-    store = LayerFolder.create("half", game)  # a new folder, or one to go on with
+    store = LayerFolder.create("half", game)  # a new folder, or one to resume
     store = LayerFolder.open("half", game)  # to read
 
     for layer in game.layers:
@@ -246,8 +246,8 @@ class LayerStore:
             raise KeyError(layer)
         if self.keep == "start" and not self.needs(layer):
             raise StoreError(
-                f"only the value of the start is kept, not {self.game.label(layer).strip()}; what "
-                f"is needed for other positions is kept by --keep compact and --keep all"
+                f"only the value of the start is kept, not {self.game.label(layer).strip()}; solve "
+                f"with --keep compact or --keep all to keep other positions"
             )
 
     def _check(self, layer: Layer, values: Floats, start: WarmStart | None) -> None:

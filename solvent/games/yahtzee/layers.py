@@ -193,7 +193,7 @@ class YahtzeeLayers(LayeredGame):
         if state.dice or not state.open:
             return None
         if not self.is_card(state):
-            raise ValueError(f"{shown(state)} is no state of {self.game.info.name}")
+            raise ValueError(f"{shown(state)} is not a state of {self.game.info.name}")
         filled = self.filled(state)
         at = int(self.position[filled]), state.upper, int(state.bonus)
         return Place(filled.bit_count(), at)
@@ -326,7 +326,7 @@ class YahtzeeSolution(LayeredSolution):
                 raise KeyError
             return self._values(card), hand
         except (KeyError, TypeError, IndexError):
-            raise ValueError(f"{shown(state)} is no state of {self.game.info.name}") from None
+            raise ValueError(f"{shown(state)} is not a state of {self.game.info.name}") from None
 
     @cached_property
     def _values(self) -> Any:

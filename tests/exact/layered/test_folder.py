@@ -458,7 +458,7 @@ def test_an_interrupted_solve_goes_on(
     folder = tmp_path / "x"
     assert solve_in(folder, layers, stop, keep) == stop
     message = refusal(lambda: LayerFolder.open(folder, layers))
-    assert "not finished; the command that began it goes on" in message
+    assert "not finished; the command that began it resumes it" in message
     assert solve_in(folder, layers) == len(layers.layers) - stop
     assert contents(folder) == contents(originals[keep])
     assert solve_in(folder, layers, keep=keep) == 0

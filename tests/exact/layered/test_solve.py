@@ -61,7 +61,7 @@ def test_the_published_values_are_found_and_proved() -> None:
 
 @pytest.mark.parametrize("stock", [-1, 4])
 def test_a_state_outside_its_layer_has_no_value(stock: int) -> None:
-    with pytest.raises(ValueError, match="is no state of inventory"):
+    with pytest.raises(ValueError, match="is not a state of inventory"):
         solved(Inventory()).value_of(Shop(2, stock))
 
 

@@ -156,7 +156,7 @@ def test_a_folder_holds_the_solution_and_a_compact_one_is_right_but_for_its_roun
     ],
 )
 def test_what_is_no_state_is_refused(state: Any) -> None:
-    with pytest.raises(ValueError, match="is no state of yahtzee"):
+    with pytest.raises(ValueError, match="is not a state of yahtzee"):
         solved_yahtzee(SMALL[0]).value_of(state)
 
 
