@@ -447,7 +447,9 @@ def test_the_cell_with_an_assert(answers: dict[str, np.ndarray]) -> None:
 
 
 def test_the_page_states_the_limits_and_the_scale_that_hold() -> None:
-    assert "of more than 64 kB plus 32 bytes for each number of the answer" in " ".join(TEXT.split())
+    assert "of more than 64 kB plus 32 bytes for each number of the answer" in " ".join(
+        TEXT.split()
+    )
     assert (NUMBER, BESIDE) == (32, 64 * 1024)
     assert "[[1e-6, 10], [0.05, 6], [0.2, 3]]" in " ".join(TEXT.split())
     assert [*find_exercise("lake-policy").points] == [(1e-6, 10), (0.05, 6), (0.2, 3)]
