@@ -219,6 +219,13 @@ class _TwoPlayerEnv(EnvironmentBase):
             self.episode = JointEpisode(*table_and_rules(game, rules), observation)
         self.game, self.rules = self.episode.game, self.episode.rules
         self._name = (game.rules if isinstance(game, Sampler) else game).info.name
+        if self.episode.alternating != isinstance(self, TabularAECEnv):
+            raise ValueError(
+                f"the players of {self._name} take turns; TabularAECEnv plays that"
+                if self.episode.alternating
+                else f"the players of {self._name} act at the same time; TabularParallelEnv plays "
+                f"that, and the spec of the game says simultaneous=True"
+            )
         self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
         self._mask_in_info = check_choice(mask, "mask", MASKS) == "info"
@@ -311,14 +318,6 @@ class TabularAECEnv(_TwoPlayerEnv, AECEnv[str, Any, Any]):
         ValueError: If an argument is none of these, or the players act at the same time.
     """
 
-    def __init__(self, game: Game | TabularGame | Sampler, **arguments: Any) -> None:
-        super().__init__(game, **arguments)
-        if not self.episode.alternating:
-            raise ValueError(
-                f"the players of {self._name} act at the same time; TabularParallelEnv plays "
-                f"that, and the spec of the game says simultaneous=True"
-            )
-
     def reset(self, seed: int | None = None, options: dict[str, Any] | None = None) -> None:
         """Begin a new episode; with a seed, also begin a new stream of random numbers.
 
@@ -396,11 +395,6 @@ class TabularParallelEnv(_TwoPlayerEnv, ParallelEnv[str, Any, Any]):
     Raises:
         ValueError: If an argument is none of these, or the players take turns.
     """
-
-    def __init__(self, game: Game | TabularGame | Sampler, **arguments: Any) -> None:
-        super().__init__(game, **arguments)
-        if self.episode.alternating:
-            raise ValueError(f"the players of {self._name} take turns; TabularAECEnv plays that")
 
     def reset(
         self, seed: int | None = None, options: dict[str, Any] | None = None
