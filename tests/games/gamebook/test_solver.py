@@ -227,5 +227,7 @@ def test_a_game_with_cycles_is_refused() -> None:
 
 def test_best_play_takes_a_solution_of_its_own_kind() -> None:
     model = Gamebook(BOOKS[0]).tabulate_exactly()
-    with pytest.raises(ValueError, match="only with it"):
+    with pytest.raises(
+        ValueError, match="both the game and the solution must be in rationals, or neither"
+    ):
         optimal_occupancy(model.table, solve_exactly(model))
