@@ -48,12 +48,12 @@ SPEED_PERIOD = 600.0
 
 
 def _now(description: str) -> str:
-    """Return what is done now: the work, or while Numba compiles, that it does."""
+    """Return the description of the work, or a note while Numba compiles."""
     if not is_compiling():
         return description
-    from solvent.model.compiled import kept
+    from solvent.model.compiled import cached
 
-    return "compiling, only the first time" if kept else "compiling"
+    return "compiling, only the first time" if cached else "compiling"
 
 
 class _Now(ProgressColumn):

@@ -7,11 +7,11 @@ import sys
 from io import TextIOWrapper
 
 PLAIN = str.maketrans({"−": "-", "–": "-", "∞": "inf", "×": "x", "…": "..."})
-"""What is shown where the encoding of a terminal or pipe lacks a character; else a ``?``."""
+"""Replacements of characters that the encoding of a terminal or pipe lacks; others become ``?``."""
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
-    """Return what to write in place of characters that cannot be encoded, and where to go on."""
+    """Return the replacement of characters that cannot be encoded, and where encoding continues."""
     assert isinstance(error, UnicodeEncodeError)
     text = error.object[error.start : error.end].translate(PLAIN)
     return text.encode("ascii", "replace").decode(), error.end

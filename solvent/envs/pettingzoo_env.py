@@ -219,7 +219,7 @@ class _TwoPlayerEnv(EnvironmentBase):
             self.episode = JointEpisode(*table_and_rules(game, rules), observation)
         self.game, self.rules = self.episode.game, self.episode.rules
         self._name = (game.rules if isinstance(game, Sampler) else game).info.name
-        if self.episode.alternating != isinstance(self, TabularAECEnv):
+        if self.episode.alternating != isinstance(self, AECEnv):
             raise ValueError(
                 f"the players of {self._name} take turns; TabularAECEnv plays that"
                 if self.episode.alternating

@@ -7,8 +7,8 @@ from typing import Any, TypeVar, cast
 
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
-kept = True
-"""Whether compiled code is kept on disk, so that it is compiled only the first time."""
+cached = True
+"""Whether compiled code is cached on disk, so that it is compiled only the first time."""
 
 
 def njit(**options: Any) -> Callable[[_Function], _Function]:
@@ -23,11 +23,11 @@ def njit(**options: Any) -> Callable[[_Function], _Function]:
     import numba
 
     def decorate(function: _Function) -> _Function:
-        global kept
+        global cached
         try:
             compiled = cast(Any, numba.njit)(cache=True, **options)(function)
         except RuntimeError:
-            kept = False
+            cached = False
             compiled = cast(Any, numba.njit)(**options)(function)
         return cast(_Function, compiled)
 

@@ -332,11 +332,11 @@ def test_where_compiled_code_cannot_be_kept_it_is_compiled_all_the_same(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """As in a container whose user has no home and may not write to the package."""
-    assert compiled.kept
+    assert compiled.cached
     monkeypatch.setattr("numba.core.caching.CompileResultCacheImpl._locator_classes", [])
-    monkeypatch.setattr(compiled, "kept", True)
+    monkeypatch.setattr(compiled, "cached", True)
     assert compiled.njit()(abs_of)(-2) == 2
-    assert not compiled.kept
+    assert not compiled.cached
 
 
 def abs_of(number: int) -> int:

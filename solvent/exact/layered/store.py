@@ -47,9 +47,9 @@ SLACK = 1e-9
 
 
 KEEPS = ("all", "compact", "start")
-"""What a finished solution holds: ``"all"`` values; ``"compact"``, the values of layers in which
-the game may begin, and rounded ones of all others (:func:`pack`); or ``"start"``, the former only.
-"""
+"""The values that a finished solution keeps: ``"all"``; ``"compact"``, exact values of layers in
+which the game may begin and rounded values of all others (:func:`pack`); or ``"start"``, only those
+of layers in which the game may begin."""
 
 
 class LayerRecord(NamedTuple):

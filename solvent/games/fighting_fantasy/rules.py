@@ -76,7 +76,7 @@ KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
 
 ROUNDS: Mapping[str, int] = {"won": 1, "lost": -1, "over": 0}
-"""What the latest round was, and how it is observed."""
+"""The results of a round, and the number by which each is observed."""
 
 Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """Probabilities (p_w, p_d, p_l) that a round is won, drawn and lost."""

@@ -67,8 +67,8 @@ JOKERS = ("forced", "free", "none")
 JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
 """Points of the boxes in which a joker counts in full though its dice do not fit."""
 
-LARGEST_POINTS = 50
-"""The largest number in a box, that of a Yahtzee."""
+YAHTZEE_POINTS = LARGEST_POINTS = 50
+"""The points of a Yahtzee, which are the most that a box can have."""
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "dice": (2, 5),
@@ -124,7 +124,7 @@ def points(box: str, dice: Sequence[int]) -> int:
         "full-house": JOKER_POINTS["full-house"] * (alike == [2, 3]),
         "small-straight": JOKER_POINTS["small-straight"] * (in_a_row >= 4),
         "large-straight": JOKER_POINTS["large-straight"] * (in_a_row >= 5),
-        YAHTZEE: LARGEST_POINTS * (len(alike) == 1),
+        YAHTZEE: YAHTZEE_POINTS * (len(alike) == 1),
         "chance": total,
     }
     return lower[box]
