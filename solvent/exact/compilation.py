@@ -1,14 +1,11 @@
-"""Compiled loops over the states of a game, which Python runs while they are small.
+"""Loops over the states of a game, compiled only if the game is large.
 
-To compile a loop takes a tenth of a second to two seconds, and importing Numba another half. A
-table of some hundred states is solved sooner than that, so nothing is imported or compiled for it.
-Python and the compiled code run the same statements in the same order, so the results are equal to
-the last bit.
+Compiling a loop takes 0.1 to 2 s, and importing Numba another 0.5 s. A table of a few hundred
+states is solved sooner than that in plain Python, so for such a table nothing is imported or
+compiled. Python and the compiled code run the same statements in the same order, so their results
+agree to the last bit.
 
 A loop takes the transitions of a game as one argument, a tuple of arrays (:class:`Transitions`).
-
-The loops here pass over the states of a game. Backward induction visits each state after what it
-leads to; searches find what leads where, and where play can stay.
 """
 
 from __future__ import annotations
@@ -27,10 +24,10 @@ from solvent.model.arrays import Bools, Floats, Ints
 _Function = TypeVar("_Function", bound=Callable[..., Any])
 
 LARGEST = 100_000
-"""Entries of all arguments up to which a loop that passes over them once is run by Python."""
+"""A loop that makes one pass is compiled if its arguments have more entries than this."""
 
 PATIENCE = 0.5
-"""Seconds of all loops in Python after which they are compiled."""
+"""Total seconds of loops in Python after which every loop is compiled."""
 
 
 class Transitions(NamedTuple):
@@ -55,16 +52,16 @@ def transitions_of(game: TabularGame) -> Transitions:
 
 
 class _Loop:
-    """A function that is compiled once its arguments are large, or Python has taken long.
+    """A function that is compiled if its arguments are large or Python has already taken long.
 
     Args:
-        function: The function; a division by 0 is infinite or NaN in it.
-        largest: The number of entries of all arguments up to which Python runs it.
+        function: The function; in it a division by 0 gives infinity or NaN.
+        largest: Python runs it while its arguments have at most this many entries.
         options: Options of Numba's ``njit``.
     """
 
     spent = 0.0
-    """Seconds that all loops have taken in Python."""
+    """Seconds that all loops together have taken in Python."""
 
     def __init__(
         self, function: Callable[..., Any], largest: float, options: dict[str, bool]
@@ -84,7 +81,7 @@ class _Loop:
 
     @cached_property
     def compiled(self) -> Any:
-        """The function as Numba compiles it, once for each combination of argument types."""
+        """The compiled function; Numba compiles it once for each combination of argument types."""
         from solvent.model.compiled import njit
 
         options = {"error_model": "numpy", "no_cfunc_wrapper": True, **self.options}
@@ -97,14 +94,14 @@ class _Loop:
 
 
 class _Inner(_Loop):
-    """A function that loops call, run as they are: by Python, or as a part of compiled code."""
+    """A function that loops call; it is compiled if they are."""
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
 
 def _entries(arguments: tuple[Any, ...]) -> int:
-    """The number of entries of all arrays, those in tuples included."""
+    """The number of entries of all arrays, including those in tuples."""
     return sum(
         one.size if isinstance(one, np.ndarray) else _entries(one) if isinstance(one, tuple) else 0
         for one in arguments
@@ -114,16 +111,16 @@ def _entries(arguments: tuple[Any, ...]) -> int:
 def kernel(
     *, largest: int = LARGEST, allocates: bool = False, **options: bool
 ) -> Callable[[_Function], _Function]:
-    """A decorator for a loop that is compiled once that is worth it.
+    """Return a decorator for a loop that is compiled when that saves time.
 
-    In the loop a division by 0 is infinite or NaN.
+    In the loop a division by 0 gives infinity or NaN.
 
     Args:
-        largest: The number of entries of all arguments up to which Python runs it; -1 to compile it
-            in any case. A loop that passes over them many times needs a smaller number.
-        allocates: Whether it makes arrays. If not, Numba need not count references to arrays, which
-            is half of the time to compile a loop, and in loops of many short calls most of the time
-            to run it.
+        largest: Python runs the loop while its arguments have at most this many entries; -1 to
+            compile it always. A loop that makes many passes needs a smaller number.
+        allocates: Whether the loop creates arrays. If not, Numba need not count references to
+            arrays. Counting takes half of the time to compile a loop and, if it makes many short
+            calls, most of the time to run it.
         options: Further options of Numba's ``njit``.
     """
 
@@ -134,16 +131,16 @@ def kernel(
 
 
 def inner(function: _Function) -> _Function:
-    """A function that only loops call: wrappers for Python take as long again to compile.
+    """Mark a function that only loops call; without a wrapper for Python it compiles twice as fast.
 
     Args:
-        function: The function; a division by 0 is infinite or NaN in it.
+        function: The function; in it a division by 0 gives infinity or NaN.
     """
     return cast(_Function, _Inner(function, 0, {"no_cpython_wrapper": True}))
 
 
 def is_compiling() -> bool:
-    """Return whether Numba compiles a function now, in another thread than this one."""
+    """Return whether Numba is compiling a function in another thread."""
     numba = sys.modules.get("numba.core.compiler_lock")
     if numba is None:
         return False
@@ -155,7 +152,7 @@ def is_compiling() -> bool:
 
 
 SMALLEST_NORMAL = float(np.finfo(float).tiny)
-"""Below this floats lose digits."""
+"""Smaller floats lose digits."""
 
 
 @kernel()
@@ -170,8 +167,8 @@ def induce(
 ) -> None:
     """Set the value of each of the given states, in order, from those of its successors.
 
-    In every state at most one player chooses. Of rows whose values differ by at most `tie`, in
-    units of the larger one, the first is chosen, so that rounding does not decide between equals.
+    In every state at most one player chooses. If the values of rows differ by at most `tie`,
+    relative to the larger, the first of them is chosen, so that rounding does not break ties.
 
     Args:
         states: The states to solve, each after its successors.
@@ -179,8 +176,8 @@ def induce(
         outcome_reward: [N] the reward of each outcome, to player 0.
         minimizing: [S] bool, whether the player who chooses here is player 1.
         values: [S] the value of each state, to player 0; read and written.
-        chosen: [S], the row chosen in each state, written.
-        tie: Relative difference up to which values count as equal.
+        chosen: [S] the row chosen in each state; written.
+        tie: Largest relative difference between values that count as equal.
     """
     row_start, outcome_start, next_state, probability = transitions
     for s in states:
@@ -200,10 +197,10 @@ def induce(
 def row_advantages(
     transitions: Transitions, outcome_reward: Floats, values: Floats, sign: int
 ) -> tuple[Floats, Floats]:
-    """Return the rise of the value along rows: the sum of p (r + v(t) - v(s)) over the outcomes.
+    """Return the advantage of each row: the sum of p (r + v(t) - v(s)) over its outcomes.
 
-    Taken by differences, so that what stays where it is adds exactly nothing, and rounding is in
-    proportion to what changes, not to the values themselves.
+    Since differences are added, an outcome that stays in its state adds exactly 0, and rounding is
+    proportional to the changes instead of to the values.
 
     Args:
         transitions: The transitions of the game.
@@ -212,8 +209,8 @@ def row_advantages(
         sign: The factor of rewards: 1, -1 for those of the other player, or 0.
 
     Returns:
-        The advantages, [K], and the same sums of the absolute values of r and of v(t) - v(s), [K],
-        at least the smallest normal float for each of them that is not 0.
+        The advantages, [K], and the sums of p (|r| + |v(t) - v(s)|), [K], in which each term that
+        is not 0 counts as at least the smallest normal float.
     """
     row_start, outcome_start, next_state, probability = transitions
     rows = len(outcome_start) - 1
@@ -238,13 +235,13 @@ def add_rises(
     values: Floats,
     advantage: Floats,
 ) -> None:
-    """Add to advantages by how much further values, 0 outside, rise along the rows of a component.
+    """Add the advantages of further values, which are 0 outside a component, to those of its rows.
 
     Args:
         edges: The outcomes that stay in the component.
-        leaving: [k] the probability with which each row leaves.
-        values: [n].
-        advantage: [k], read and written.
+        leaving: [k] the probability with which each row leaves it.
+        values: [n] the further values.
+        advantage: [k] the advantages; read and written.
     """
     row_start, edge_start, target, flow = edges
     for s in range(len(row_start) - 1):
@@ -262,16 +259,16 @@ def raise_values(
     values: Floats,
     sweeps: int,
 ) -> bool:
-    """Raise values until they fall along every row by as much as they have to.
+    """Raise values until the expected value falls far enough along every row.
 
     Args:
         transitions: The transitions of the game.
-        fall: [K] by how much, at least.
-        values: [S], read and written.
-        sweeps: After how many sweeps over the states, up and down by turns, to give up.
+        fall: [K] the least fall along each row.
+        values: [S] the values; read and written.
+        sweeps: Largest number of sweeps over the states, alternately down and up.
 
     Returns:
-        Whether they do.
+        Whether the value falls far enough along every row.
     """
     row_start, outcome_start, next_state, probability = transitions
     n = len(values)
@@ -286,7 +283,7 @@ def raise_values(
                         lacking += probability[o] * (values[next_state[o]] - values[s])
                         moving += probability[o]
                 if lacking > 0:
-                    # A little more, so that rounding does not bring it back.
+                    # A little more than is lacking, so that rounding cannot undo it.
                     values[s] += 1.01 * lacking / moving
                     raised = True
         if not raised:
@@ -329,7 +326,7 @@ def substitute_forward(
     """Solve (I - P)' d = mu in place for a chain without cycles; `visits` holds mu, then d.
 
     Args:
-        states: All states, successors first; they are visited the other way round.
+        states: All states, successors first; they are visited in reverse.
         transitions: The transitions of the game.
         weight: [K] the probability of each row in its state.
         visits: [S] the start distribution, then the occupancy measure; read and written.
@@ -347,18 +344,19 @@ def substitute_forward(
 def measure(
     start: Ints, target: Ints, order: Ints, label: Ints, cyclic: Bools, depth: Ints
 ) -> bool:
-    """Find how far components are from an end, and which of a single node lead to themselves.
+    """Find how far components are from an end, and which of them have cycles.
 
     Args:
         start: [S+1] the edges of node s are ``target[start[s] : start[s+1]]``.
         target: [E] where each edge leads.
         order: [S] the nodes, component by component.
         label: [S] the component of each node.
-        cyclic: [C] whether a component has several nodes; written.
-        depth: [C] of 0: the number of edges between components on the longest way out; written.
+        cyclic: [C] whether a component has several nodes; written where a single node leads to
+            itself.
+        depth: [C] zeros; the number of edges between components on the longest way out is written.
 
     Returns:
-        Whether each component has a larger label than all others to which it leads.
+        Whether each component has a larger label than every other to which it leads.
     """
     ascending = True
     for s in order:
@@ -375,12 +373,12 @@ def measure(
 
 @kernel()
 def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
-    """Find where play can go on for ever within some states, by some of their rows.
+    """Find the states within a set where play can go on for ever without leaving the set.
 
     Args:
-        transitions: Transitions of n states; next states from n on are places outside.
-        gone: [k] whether a row may not be used; then also whether it leads out of those states.
-        kept: [n] the states, of which those are left in which play can go on.
+        transitions: Transitions of n states; next states from n on are outside.
+        gone: [k] whether a row may not be used; rows that lead out of the set are added.
+        kept: [n] the set; states that play has to leave are taken out.
     """
     row_start, outcome_start, next_state, _ = transitions
     n = len(row_start) - 1
@@ -388,7 +386,7 @@ def keep_staying(transitions: Transitions, gone: Bools, kept: Bools) -> None:
     while changed:
         changed = False
         for number in range(n):
-            # Forth and back: play goes mostly to higher numbers, or mostly to lower ones.
+            # In both directions, since play may lead mostly to higher numbers or mostly to lower.
             s = number if forward else n - 1 - number
             if not kept[s]:
                 continue

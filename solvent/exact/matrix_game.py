@@ -4,52 +4,51 @@ The row player receives A[i, j], the column player -A[i, j]. The value is
 
     v = max over x of min over j of (x A)_j  =  min over y of max over i of (A y)_i
 
-with mixed strategies x and y: x is the solution of  max v  subject to  (x A)_j >= v,  x >= 0,
-sum x = 1,  and y comes from the dual multipliers of the same program (von Neumann and Morgenstern
-1944; Dantzig 1951). For any x and y at all, min(x A) <= v <= max(A y). The difference of the two,
-the *duality gap*, is computed from A itself, so a solution comes with a proof of how good it is.
+for mixed strategies x and y. A linear program finds x:  max v  subject to  (x A)_j >= v,  x >= 0,
+sum x = 1.  Its dual multipliers are y (von Neumann and Morgenstern 1944; Dantzig 1951). For any x
+and y, min(x A) <= v <= max(A y). The difference between the two bounds, the *duality gap*, is
+computed from A itself, so it proves how far a solution can be from the value.
 
-:func:`solve_matrix_game` solves one game with HiGHS, :func:`solve_matrix_games` any number of small
-ones with a compiled simplex method, a thousand games in the time of a few of HiGHS's.
+:func:`solve_matrix_game` solves one game with HiGHS. :func:`solve_matrix_games` solves many small
+games with a compiled simplex method.
 
-**Dominance.** An action is *strictly dominated* if a mixed strategy of the player's other actions
-gets more against every action of the other player. No equilibrium uses it, so it may be left out;
-then more actions may be dominated in what is left, and so on. Where this ends does not depend on
-the order. The question is a matrix game itself: in the matrix D of the other actions' advantages
-over action i, the row player secures more than 0 exactly if i is strictly dominated, and an optimal
-mixed strategy dominates it.
+**Dominance.** An action is *strictly dominated* if some mixed strategy over the player's other
+actions gets more against every action of the other player. No equilibrium uses such an action, so
+it can be removed. Other actions may then be dominated in the smaller game; the order of removals
+does not change what is left at the end. Finding the mixed strategy is a matrix game itself: let D
+hold the advantages of the other actions over action i. Then i is strictly dominated if and only if
+the value of D is positive, and an optimal strategy of D's row player dominates it.
 
-An action is *weakly dominated* if a mixed strategy never gets less and somewhere gets more. Leaving
-it out keeps the value and at least one equilibrium, but may lose others, and where it ends may
-depend on the order; here both players' dominated actions go at once, round by round (Osborne and
+An action is *weakly dominated* if some mixed strategy never gets less and sometimes gets more.
+Removing it keeps the value and at least one equilibrium, but can lose others, and what is left can
+depend on the order. Here each round removes the dominated actions of both players (Osborne and
 Rubinstein 1994, *A Course in Game Theory*, chapter 4).
 
-**Small games** take a few microseconds each. In units in which the entries lie in [1, 2] the game
-is the linear program
+**Small games** take a few microseconds each. After the entries are scaled to lie in [1, 2], the
+game is the linear program
 
     maximize  sum p   subject to   B p <= 1,  p >= 0,       B[j, i] = (max A - A[i, j]) / range + 1
 
-whose solution is x = p / sum p, and whose dual multipliers are y times the same sum (Dantzig 1951).
-With fewer rows than columns the roles are exchanged, so that there are at most as many constraints
-as variables. The simplex method starts from p = 0 without a first phase.
+Its solution gives x = p / sum p, and its dual multipliers are y times the same sum (Dantzig 1951).
+If there are fewer rows than columns, the roles are exchanged, so that there are never more
+constraints than variables. The simplex method starts from p = 0 without a first phase.
 
-The steps, each tried only where those before it did not do:
+Each of these steps is tried only if the ones before it fail:
 
-1. A saddle point in pure strategies.
-2. The supports of given strategies, of a neighbouring state or of the same one a sweep ago: if both
-   have k actions, k equations for each, by one elimination.
-3. The simplex method from p = 0: Dantzig's rule, with reduced costs in units of the columns'
-   lengths at the start, which saves a quarter of the steps; Harris's ratio test. The first retry
-   rescales to the bracket that pure strategies set to the value: where a few entries are large, the
-   others differ by too little otherwise. The second also widens the slack. The third uses the
-   original units with smaller pivots.
+1. Look for a saddle point in pure strategies.
+2. Try the supports of given strategies: those of a neighbouring state, or of the same state one
+   sweep ago. If both have k actions, one elimination solves k equations for each player.
+3. Run the simplex method from p = 0, with Dantzig's rule and Harris's ratio test. Reduced costs are
+   in units of the initial lengths of the columns, which saves a quarter of the steps. The first
+   retry scales the entries by the bounds that pure strategies set to the value, since a few large
+   entries can leave too little difference between the others. The second also widens the slack.
+   The third returns to the original units and accepts smaller pivots.
 
-Whatever a step returns is accepted only if its duality gap max(A y) - min(x A), computed from A
-itself, is at rounding. If no attempt of step 3 comes to that, the best of them is returned as it
-is, for the caller to see from its gap: pivoting with a tolerance can go wrong without noticing,
-most of all on games with ties.
+A result is accepted only if its duality gap, computed from A itself, is within rounding. If no
+attempt of step 3 achieves that, the best attempt is returned, and its gap tells the caller:
+pivoting with a tolerance can fail unnoticed, above all in games with ties.
 
-Multiplication and addition are not fused, so that machines agree in every bit.
+Multiplication and addition are not fused, so that all machines agree in every bit.
 """
 
 from __future__ import annotations
@@ -152,9 +151,9 @@ def solve_matrix_game(payoff: Floats) -> MatrixGameSolution:
     if a[row].min() == a[:, column].max():
         return _measured(a, np.eye(rows)[row], np.eye(columns)[column])
 
-    from scipy.optimize import linprog  # It takes a third of a second, and most games need none.
+    from scipy.optimize import linprog  # Importing it takes 0.3 s, and most games do not need it.
 
-    # In units in which the entries lie in [0, 1], so that the solver's tolerances mean something.
+    # Scaled to [0, 1], so that the solver's tolerances are relative to the range of the payoffs.
     low, scale = a.min(), a.max() - a.min()
     unit = (a - low) / scale
     program = linprog(
@@ -191,8 +190,8 @@ def solve_matrix_games(payoffs: Floats, *, start: MatrixGames | None = None) -> 
 
     Args:
         payoffs: [G, m, n] finite payoffs to the row player.
-        start: Solutions of games that resemble these: of neighbouring states, or of the same
-            states a moment ago. Their supports are tried first; any will do.
+        start: Solutions of similar games, such as those of neighbouring states or of the sweep
+            before. Their supports are tried first; the result does not depend on them.
 
     Raises:
         ValueError: If the matrices are empty, their entries are not finite or too far apart, or
@@ -210,7 +209,7 @@ def solve_matrix_games(payoffs: Floats, *, start: MatrixGames | None = None) -> 
         row_strategy[:], column_strategy[:] = start.row_strategy, start.column_strategy
 
     value, gap, solved_by = solve_games(a, row_strategy, column_strategy)
-    # Written so that a gap that is not a number counts as too large.
+    # With "not", a gap that is NaN counts as too large.
     for game in np.flatnonzero(~(gap <= _accepted_gap(a))).tolist():
         try:
             again = solve_matrix_game(a[game])
@@ -229,7 +228,7 @@ def _measured(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
 
 
 def _check(payoffs: Floats, dimensions: int) -> None:
-    """Raise if payoffs are no matrices, not finite, or too far apart for their differences."""
+    """Raise if payoffs are not matrices, not finite, or so far apart that differences overflow."""
     if payoffs.ndim != dimensions or 0 in payoffs.shape[-2:]:
         form = "[m, n]" if dimensions == 2 else "[G, m, n]"
         raise ValueError(f"the payoffs of matrix games have the shape {form}; got {payoffs.shape}")
@@ -247,7 +246,7 @@ def _check(payoffs: Floats, dimensions: int) -> None:
 
 
 def _accepted_gap(payoffs: Floats) -> Floats:
-    """Return the largest duality gap that is accepted of each game, [G, m, n] -> [G]."""
+    """Return the largest duality gap that is accepted for each game, [G, m, n] -> [G]."""
     low, high = payoffs.min(axis=(1, 2)), payoffs.max(axis=(1, 2))
     largest = np.maximum(np.abs(low), np.abs(high))
     return np.asarray(LARGEST_GAP * (high - low) + ROUNDING * largest)
@@ -255,7 +254,7 @@ def _accepted_gap(payoffs: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Removal:
-    """An action that was left out.
+    """A dominated action that was removed.
 
     Attributes:
         round: The round, from 1.
@@ -298,12 +297,12 @@ class DominanceReport:
 def iterated_dominance(
     payoff: Floats, *, weak: bool = False, mixed: bool = True
 ) -> DominanceReport:
-    """Leave out dominated actions of both players until none is left.
+    """Remove dominated actions of both players until none is dominated.
 
     Args:
         payoff: [m, n] finite payoffs to the row player; the column player gets minus them.
-        weak: Whether weakly dominated actions go as well.
-        mixed: Whether mixed strategies dominate, or only pure actions.
+        weak: Whether weakly dominated actions are removed as well.
+        mixed: Whether mixed strategies are considered as dominating, or only single actions.
 
     Raises:
         ValueError: If the matrix is empty, or its entries are not finite or too far apart.
@@ -315,7 +314,7 @@ def iterated_dominance(
     left = (list(range(a.shape[0])), list(range(a.shape[1])))
     removals: list[Removal] = []
     for number in range(1, sum(a.shape)):
-        # Both players look at the same game; what the row player leaves out goes after the round.
+        # Both players look at the same game, so actions are removed after the round.
         found = [
             Removal(number, player, left[player][action], _named(by, left[player]))
             for player, gains in enumerate((a[np.ix_(*left)], -a[np.ix_(*left)].T))
@@ -330,7 +329,7 @@ def iterated_dominance(
 
 
 def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tuple[int, Floats]]:
-    """Return dominated rows, each with the strategy [m] that dominates it, none of them removed."""
+    """Return dominated rows, each with a strategy [m] over the remaining rows that dominates it."""
     found: list[tuple[int, Floats]] = []
     staying = np.ones(len(gains), bool)
     for action in range(len(gains)):
@@ -342,14 +341,14 @@ def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tu
             by = np.zeros(len(gains))
             by[others] = strategy
             staying[action] = False
-            # Those found before may have been dominated by this one; it gives way to what beat it.
+            # Strategies found before may use this row; they use what dominates it instead.
             found = [(a, b + b[action] * (by - np.eye(len(gains))[action])) for a, b in found]
             found.append((action, by))
     return found
 
 
 def _dominating(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Floats | None:
-    """Return a strategy over rows that secures an advantage, None if there is none."""
+    """Return a mixed strategy over rows that secures an advantage, or None."""
     beats = advantage.min(axis=1) >= 0 if weak else advantage.min(axis=1) > 0
     beats &= advantage.max(axis=1) > 0
     if beats.any():
@@ -385,46 +384,46 @@ def _named(x: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
 
 
 SADDLE, SUPPORT, COLD, RETRIED = range(4)
-"""The ways to solve a game, in the order of the module's steps; 3 is a later attempt of step 3."""
+"""How a game was solved: by step 1, 2 or 3 of the module docstring, or by a retry of step 3."""
 
 EXACT = 1e-13
-"""Duality gaps up to this, in units of the range of payoffs, are rounding."""
+"""Smaller duality gaps, in units of the range of payoffs, are rounding."""
 
 FLOAT_ROUNDING = 1e-15
-"""The same in units of the largest payoff, where payoffs are large and close to one another."""
+"""The same in units of the largest payoff, for payoffs that are large and close together."""
 
 ACCEPTED = 1e-12
-"""The accuracy asked of the simplex method from p = 0."""
+"""Largest duality gap, in units of the range of payoffs, with which step 3 ends."""
 
 LEAST_PIVOT = 1e-9
 OPTIMAL = 1e-12
-"""Reduced costs and levels above minus this count as not negative."""
+"""Reduced costs and levels that are greater than minus this count as nonnegative."""
 
 SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
-"""The slacks of Harris's ratio test, attempt by attempt."""
+"""The slack of Harris's ratio test in each attempt."""
 
 PIVOTS = (LEAST_PIVOT, LEAST_PIVOT, LEAST_PIVOT, 1e-11)
-"""The least pivots, attempt by attempt. Games whose strategies differ by ten orders of magnitude
-need the last."""
+"""The least pivot in each attempt. Games whose strategies differ by ten orders of magnitude need
+the last."""
 
 BRACKETED = (False, True, True, False)
-"""True where units are those of the value's bracket, not of the entries, attempt by attempt."""
+"""Whether each attempt scales by the bounds on the value instead of by the entries."""
 
 LEAST_BRACKET = 1e-9
-"""A bracket that is narrower than this, in units of the range of payoffs, is taken as so wide."""
+"""Least distance of those bounds that is used, in units of the range of payoffs."""
 
 STEPS_PER_LINE = 50
-"""Steps of the simplex method, per row and column, after which an attempt is given up."""
+"""Largest number of steps of an attempt, per row and column."""
 
 
 class Work(NamedTuple):
-    """Memory for games of up to m x n, to be used again and again.
+    """Memory for games of up to m x n, which is used again for each game.
 
     =============  ====================  ==========================================================
     ``tableau``    [l+1, width] float64  constraints and reduced costs; l is the greater of m and n,
                                          width >= l + 1
     ``turned``     [l, l] float64        the transposed payoffs
-    ``weight``     [l] float64           what reduced costs are multiplied with to be compared
+    ``weight``     [l] float64           factors of reduced costs when they are compared
     ``level``      [l] float64           payoffs against a strategy
     ``pivot``      [width] float64       a row
     ``basic``      [l] int64             the variable of each constraint; l + i is the i-th slack
@@ -549,7 +548,7 @@ def _attempt(
     x: Floats,
     y: Floats,
 ) -> tuple[float, float]:
-    """One attempt of step 3: write both strategies, and return what they secure.
+    """Make one attempt of step 3: write both strategies, and return min(x A) and max(A y).
 
     Args:
         work: The memory to work in.
@@ -557,9 +556,9 @@ def _attempt(
         low: The least of them.
         high: The largest.
         floor: The security level of a pure row.
-        ceiling: The most that a pure column leaves to the row player.
+        ceiling: The security level of a pure column.
         attempt: Index of the attempt.
-        enough: The duality gap with which a solution is not improved further.
+        enough: The duality gap at which a solution is not improved further.
         x: [m], written.
         y: [n], written.
     """
@@ -574,7 +573,7 @@ def _attempt(
     _read(work, x, y)
     least, most = _bounds(work.turned, work.level, a, x, y)
     if most - least > enough:
-        # The basis may be right and the tableau blurred: solve its equations afresh.
+        # The basis may be right although the tableau has lost digits: solve its equations again.
         support = _supports(work, x, y)
         if support > 0 and _solve_support(work, support, a, high, scale, x, y):
             least, most = _bounds(work.turned, work.level, a, x, y)
@@ -587,10 +586,11 @@ def _attempt(
 def _extremes(
     turned: Floats, least: Floats, largest: Floats, a: Floats
 ) -> tuple[float, float, int, int, float, float]:
-    """Return the least and largest entry, the row of best minimum, the column of best maximum.
+    """Return the extremes of a matrix, and write its transpose.
 
-    That minimum and that maximum, the security levels of pure strategies, come last. Also writes
-    the transposed payoffs.
+    Returns:
+        The least and the largest entry, the row with the greatest minimum, the column with the
+        least maximum, and that minimum and maximum.
     """
     m, n = a.shape
     for j in range(n):
@@ -642,7 +642,7 @@ def _bounds(turned: Floats, total: Floats, a: Floats, x: Floats, y: Floats) -> t
 
 @inner
 def _supports(work: Work, x: Floats, y: Floats) -> int:
-    """List the supports in the work's `own` and `other`; their size, or 0 if their sizes differ."""
+    """List both supports in `own` and `other`; return their size, or 0 if their sizes differ."""
     variables, constraints = (x, y) if len(y) <= len(x) else (y, x)
     own, other = 0, 0
     for i in range(len(variables)):
@@ -660,11 +660,11 @@ def _supports(work: Work, x: Floats, y: Floats) -> int:
 def _solve_support(
     work: Work, k: int, a: Floats, high: float, scale: float, x: Floats, y: Floats
 ) -> bool:
-    """Equalize on the supports; write both strategies and say whether none is negative."""
+    """Solve for strategies on the supports; write them and return whether none is negative."""
     m, n = a.shape
     rows, columns = (work.own, work.other) if n <= m else (work.other, work.own)
     equations, rest = work.equations, work.level
-    # Payoffs in [1, 2]: what solves regular equations is the strategy times a positive number.
+    # With payoffs in [1, 2] the solution is the strategy times a positive number.
     for i in range(k):
         for j in range(k):
             equations[i, j] = (high - a[rows[i], columns[j]]) / scale + 1.0
@@ -688,7 +688,7 @@ def _solve_support(
 
 @inner
 def _eliminate(equations: Floats, k: int, rows: Ints, rest: Floats) -> bool:
-    """Solve k equations and the transposed ones by one elimination; whether they are regular.
+    """Solve k equations and the transposed ones by one elimination; return if they are regular.
 
     Args:
         equations: [k, k+1] coefficients and the right-hand side, overwritten by the solution.
@@ -755,7 +755,7 @@ def _fill(work: Work, a: Floats, low: float, high: float, scale: float) -> None:
 
 @inner
 def _exchange(work: Work, r: int, c: int, constraints: int) -> None:
-    """Let the variable of column c and that of constraint r change places."""
+    """Exchange the variable of column c with that of constraint r."""
     tableau, pivot = work.tableau, work.pivot
     inverse = 1.0 / tableau[r, c]
     for j in range(len(pivot)):
@@ -763,7 +763,7 @@ def _exchange(work: Work, r: int, c: int, constraints: int) -> None:
     for i in range(constraints + 1):
         factor = tableau[i, c]
         _subtract(pivot, factor, tableau[i])
-        # After the row and not before it: vectors cannot be loaded while a part is being stored.
+        # Written after the row, since a store in the middle of it would delay the vector loads.
         tableau[i, c] = -factor * inverse
     for j in range(len(pivot)):
         tableau[r, j] = pivot[j]
@@ -780,15 +780,16 @@ def _subtract(part: Floats, factor: float, row: Floats) -> None:
 
 @inner
 def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> None:
-    """Run the primal simplex method from levels that are not negative.
+    """Run the primal simplex method from nonnegative levels.
 
-    Inlined because calls count references, and branch-free because branches mispredict.
+    Its loops are written out because calls count references, and have no branches because branches
+    are mispredicted.
     """
     k, l = min(m, n), max(m, n)
     tableau, weight = work.tableau, work.weight
     for _ in range(STEPS_PER_LINE * (k + l)):
-        # The column of least reduced cost by length enters; lengths are those of the first tableau,
-        # which is nearly the steepest edge and costs nothing.
+        # The column with the least reduced cost per unit of length enters. Lengths are those of the
+        # first tableau: nearly the steepest edge, at no cost.
         c, least = -1, -OPTIMAL
         for j in range(l):
             cost = tableau[k, j] * weight[j]
@@ -796,8 +797,8 @@ def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> Non
             least = min(least, cost)
         if c < 0:
             return
-        # How far it can enter until a level falls below minus the slack; of the constraints within
-        # the limit that of the largest pivot leaves (Harris).
+        # It can enter until a level falls below minus the slack. Of the constraints within that
+        # limit, the one with the largest pivot leaves (Harris).
         limit = np.inf
         for i in range(k):
             entry = tableau[i, c] if tableau[i, c] > least_pivot else 0.0
@@ -815,7 +816,7 @@ def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> Non
 
 @inner
 def _read(work: Work, x: Floats, y: Floats) -> None:
-    """Write a tableau's strategies: levels of the variables and reduced costs of the slacks."""
+    """Write the strategies of a tableau: levels of variables and reduced costs of slacks."""
     m, n = len(x), len(y)
     k, l = min(m, n), max(m, n)
     variables, constraints = (x, y) if n <= m else (y, x)
@@ -832,7 +833,7 @@ def _read(work: Work, x: Floats, y: Floats) -> None:
             level = max(work.tableau[k, j], 0.0)
             constraints[work.free[j] - l] = level
             dual += level
-    # A tableau that went wrong may hold nothing; its gap will show it.
+    # A tableau that went wrong may hold no strategy; the duality gap will show it.
     if total > 0:
         variables /= total
     else:
