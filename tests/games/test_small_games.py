@@ -213,6 +213,12 @@ def test_whole_numbers_are_allowed_up_to_their_ends() -> None:
                 game(**{name: refused})
 
 
+def test_lists_make_the_game_that_tuples_make() -> None:
+    for make, values in ((Nim, (3, 4)), (Blotto, (4, 3)), (RockPaperScissors, (1, 2, 3))):
+        assert hash(make(list(values))) == hash(make(values))
+        assert make(list(values)) == make(values)
+
+
 REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Blotto, {"soldiers": 5}, "soldiers is 5; allowed are lists"),
     (Blotto, {"soldiers": [5, 0]}, r"soldiers\[1\] is 0; .*1 to 100"),

@@ -422,8 +422,9 @@ def test_a_combat_goes_as_written_down() -> None:
 TOLD = FightingFantasy(skill_difference=[-2, 2], stamina=9, opponent_stamina=9, luck=7)
 
 
-def check_attacks(lines: list[str], after: Combat) -> None:
-    """The last attack is the round that follows, all before it are drawn."""
+def check_attacks(lines: list[str], after: Combat) -> list[list[int]]:
+    """The last attack is the round that follows, all before it are drawn; return their dice."""
+    dice: list[list[int]] = []
     for number, line in enumerate(lines, 1):
         own, own_sum, other, other_sum = re.match(
             r"Attack: you ([\d+]+) = (\d+), opponent ([\d+]+) = (\d+)", line
@@ -434,10 +435,11 @@ def check_attacks(lines: list[str], after: Combat) -> None:
         ):
             first, second, *skill = map(int, numbers.split("+"))
             assert (skill, first + second + more) == ([more] if more else [], int(total))
-            assert {first, second} <= set(range(1, 7))
+            dice += [[first, second]]
         ahead = int(own_sum) - int(other_sum)
         drawn, won = number < len(lines), after.round == "won"
         assert ((ahead == 0), (ahead > 0)) == (drawn, not drawn and won)
+    return dice
 
 
 @pytest.mark.parametrize("action", [KEEP, TEST])
@@ -448,6 +450,7 @@ def test_the_dice_told_lead_to_the_state_that_follows(result: str, action: int) 
         Combat(difference, hero, opponent, 5, result)
         for difference, (hero, opponent) in product((-2, 0, 1), ((9, 9), (1, 1), (3, 3)))
     ]
+    dice: list[list[int]] = []
     told = (
         (s, o, seed) for s in states for o in TOLD.transition(s, (action,)) for seed in range(4)
     )
@@ -467,4 +470,5 @@ def test_the_dice_told_lead_to_the_state_that_follows(result: str, action: int) 
             points = damage[1 if verdict == "lucky" else 2]
         assert lost == min(points, state.opponent if result == "won" else state.hero)
         assert bool(attacks) == (after.round != "over")
-        check_attacks(attacks, after)
+        dice += check_attacks(attacks, after)
+    assert [set(die) for die in zip(*dice, strict=True)] == [set(range(1, 7))] * 2

@@ -250,7 +250,7 @@ def test_a_file_may_be_in_any_case_or_as_a_spreadsheet_saves_it() -> None:
     remarks = ["\ufeff#name: tiny,,,,", '"# source: made up, for ""tests""",,,,']
     saved = [*remarks, "# size: 2 x 3,,,,", ",,,,", *table, ",,,,", ""]
     for text in ("\n".join(shuffled), "\r\n".join(saved)):
-        assert read_csv(text.encode(), "tiny.csv") == tiny()
+        assert read_csv(text.encode(), "other.csv") == tiny()
 
 
 WRONG_CSV = (
