@@ -81,7 +81,7 @@ def end_components(game: TabularGame, rows: Bools) -> Ints:
             (np.ones(int(used.sum()), np.int8), (source[used], game.next_state[used])),
             shape=(game.n_states,) * 2,
         )
-        _, label = connected_components(graph, directed=True, connection="strong")
+        _, label = connected_components(graph, connection="strong")
         leaves = label[source] != label[game.next_state]
         staying = allowed & (np.bincount(game.outcome_row[leaves], minlength=game.n_rows) == 0)
         if (staying == allowed).all():

@@ -69,7 +69,7 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
         where = cancels if cancels.any() else gain != 0
         _refuse_nonterminating_play(game, np.flatnonzero(where))
     infinite = undefined | falls | rises
-    values = _solve_chain(game, weight, np.where(infinite, 0.0, reward), settled | infinite)
+    values = _solve_chain(game, weight, reward, settled | infinite)
     values[falls], values[rises] = -np.inf, np.inf
     values[undefined] = np.nan
     return values

@@ -242,9 +242,7 @@ def induced(c: GameComponent, fixed: Floats, player: int = 0, price: float = 0.0
     )
 
 
-def solve_component(
-    c: GameComponent, *, near: bool = True, swap: bool = False
-) -> tuple[Floats, Floats, Floats]:
+def solve_component(c: GameComponent, *, near: bool, swap: bool) -> tuple[Floats, Floats, Floats]:
     """Solve a component in which both players choose.
 
     Args:

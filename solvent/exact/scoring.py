@@ -482,13 +482,13 @@ def score(
             visits = state_visitation(game, *pair) * ~game.terminal
             mass = float(visits @ illegal / visits.sum())
         except ImproperGameError:
-            mass = float("nan")
+            mass = np.nan
     return Score(
         value=value,
         optimum=optimum,
         optimality_gap=optimum - value,
         exploitability=optimum - value if game.info.players == 2 else None,
-        normalized=(value - floor) / span if span > rounding else float("nan"),
+        normalized=(value - floor) / span if span > rounding else np.nan,
         illegal_mass=mass,
         worst_start_gap=float(gaps[worst]),
         worst_start=game.states[int(starts[worst])],
@@ -620,4 +620,4 @@ def _value_of_uniform(game: TabularGame, player: int, tolerance: float) -> float
     try:
         return game.at_start(against_best_response(game, uniform, tolerance)[0])
     except (CertificateError, ImproperGameError):
-        return float("nan")
+        return np.nan

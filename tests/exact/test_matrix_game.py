@@ -35,6 +35,8 @@ def test_known_games(payoff: list[list[float]], value: float) -> None:
     scale = max(1, np.abs(payoff).max())
     assert solution.value == pytest.approx(value, abs=1e-9 * scale)
     assert 0 <= solution.duality_gap <= 1e-9 * scale
+    [many] = solve_matrix_games(np.array([payoff]))
+    assert many.value == pytest.approx(value, abs=1e-9 * scale)
 
 
 def test_nashpy_agrees() -> None:

@@ -235,6 +235,7 @@ MOVES: list[Row] = [
     driven("what is on the way counts", ("..F", "#..", "S.."), (2, 0, 2, 0), (2, 0, 0, 0)),
     driven("a finish before the edge, too", (".F#", "...", "S.."), (0, 0, 0, 2), FINISHED),
     # With 1 up and 2 to the right the car is half a cell up after the first part, so one.
+    driven("and where the move ends", ("..F", "..F", "S.F"), (2, 0, 0, 2), FINISHED),
     driven("halves are up", ("..#F", "#..F", "S..F"), (2, 0, 1, 2), (1, 2, 1, 2)),
     driven("halves are up", ("...F", "...F", "S.#F"), (2, 0, 1, 2), (1, 2, 1, 2)),
     driven("halves are up", ("...F", ".#.F", "S..F"), (2, 0, 1, 2), (2, 0, 0, 0)),

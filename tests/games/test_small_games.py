@@ -59,7 +59,7 @@ from solvent.games.goofspiel import Bidding
 from solvent.games.inventory.rules import Shop
 from solvent.games.nim import Heaps
 from solvent.games.racetrack import BOOK, BOOK_RIGHT, Car
-from solvent.games.soccer import PLAYING, Pitch
+from solvent.games.soccer import DRAWN, OFF, PLAYING, Pitch
 from solvent.games.tic_tac_toe import Board
 from solvent.games.yahtzee.rules import BOUNDS
 from solvent.model import (
@@ -157,6 +157,10 @@ SEEN: list[tuple[Any, Any, list[list[float]]]] = [
     (RandomWalk(), (3,), [[0.5]]),
     (RockPaperScissors(), (1, 0), [[2 / 3, 1 / 3], [1 / 3, 2 / 3]]),
     (Soccer(), PITCH, [[1 / 3, 3 / 4, 2 / 3, 1 / 4, 0, -1], [1 / 3, 3 / 4, 2 / 3, 1 / 4, 1, -1]]),
+    *(
+        (Soccer(), Pitch(OFF, OFF, -1, result), [[0] * 5 + [own], [0] * 5 + [other]])
+        for result, own, other in ((DRAWN, 0, 0), (0, 0.5, 1), (1, 1, 0.5))
+    ),
     (
         TicTacToe(),
         Board((1, 0, 0, 0, 2, 0, 0, 0, 0)),
@@ -217,6 +221,7 @@ def test_lists_make_the_game_that_tuples_make() -> None:
     for make, values in ((Nim, (3, 4)), (Blotto, (4, 3)), (RockPaperScissors, (1, 2, 3))):
         assert hash(make(list(values))) == hash(make(values))
         assert make(list(values)) == make(values)
+    assert Racetrack(["S.#F"]).rows == ("S.#F",)
 
 
 REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [

@@ -219,6 +219,7 @@ def test_a_hard_case_is_decided_with_more_digits() -> None:
         (lambda: Check("jump", 0.8).needs_roll(float("nan")), "threshold is nan; allowed are"),
         (lambda: Check("jump", 80), "base of 'jump' is 80; allowed are numbers from 0 to 1"),
         (lambda: Check("jump", 0.8, (("fog", "thick"),)), "modifier 'fog' is 'thick'"),
+        (lambda: with_modifier(FightingFantasy(), "luck", 101), "modifier is 101; allowed are"),
     ],
 )
 def test_errors_name_the_value_and_what_is_allowed(call: object, message: str) -> None:

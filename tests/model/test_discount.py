@@ -127,9 +127,12 @@ def test_a_discounted_game_has_what_the_game_has(game: Any) -> None:
     found = discounted(game, 0.9)
     assert isinstance(found, Alternating) == isinstance(game, Alternating)
     state = game.initial()[0].state
+    legal = tuple(own[-1] for own in game.legal_actions(state))
+    after = game.transition(state, legal)[-1].state
     for method, args in (
         ("place", (state,)),
         ("coordinates", (state,)),
+        ("coordinates", (after,)),
         ("labels", (state,)),
         ("scene", (state,)),
         ("entry_names", ()),
@@ -213,6 +216,7 @@ def test_a_discount_is_taken_back_and_policies_follow() -> None:
         np.testing.assert_allclose(back.probability, plain.probability, rtol=0, atol=1e-15)
         policy = TabularPolicy.uniform(plain, player=1)
         moved = discounted_policy(policy, table)
+        assert moved.name == policy.name
         assert (moved.probabilities[:-1] == policy.probabilities).all()
         assert (moved.player, moved.probabilities[-1].any()) == (1, False)
         moved.check_is_for(table)

@@ -38,7 +38,7 @@ from solvent.model import (
     transforms,
     walk,
 )
-from solvent.model.game import merged
+from solvent.model.game import Rules, merged
 
 
 @pytest.fixture(scope="module")
@@ -283,6 +283,18 @@ def test_a_constant_policy_takes_the_lowest_legal_action_where_its_own_is_illega
         assert (found.probabilities[mask[:, 1], 1] == 1).all()
         assert (found.probabilities[~mask[:, 1] & mask[:, 0], 0] == 1).all()
         assert (found.player, found.name) == (player, "constant")
+    assert TabularPolicy.constant(pig, 1).player == 0
+
+
+def test_whole_numbers_are_probabilities_too(pig: Any) -> None:
+    chances = TabularPolicy.constant(pig, 1).probabilities
+    assert TabularPolicy.of(pig, chances.astype(int)).probabilities.dtype == chances.dtype
+
+
+def test_an_observation_is_the_state_in_units_of_its_scale() -> None:
+    rules = Rules()
+    rules.scale = (4, 10)
+    assert rules.observe((1, 5), 0).tolist() == [0.25, 0.5]
 
 
 def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:

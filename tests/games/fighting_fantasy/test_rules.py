@@ -325,6 +325,7 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
         ]
     ),
     (FightingFantasy, {"skill_difference": 2, "round_probabilities": [1, 0, 0]}, "is 2 and round"),
+    (FightingFantasy, {"luck_above": -2}, "^luck_above is -2; allowed .* from -1 to 98$"),
     (FightingFantasy, {"damage": 3}, r"^damage is 3; allowed are a name or a mapping$"),
     (FightingFantasy, {"damage": {"win": 3}}, r"^damage is 'win'; allowed are lost, lost_lucky, "),
 ]

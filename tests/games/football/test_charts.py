@@ -176,6 +176,7 @@ def test_probabilities_of_a_cell_are_positive_and_sum_to_1() -> None:
     for cell, message in (
         (((Fraction(1, 2), gain),), "sum to 1/2, not to 1"),
         (((Fraction(2), gain), (Fraction(-1), Result("incomplete"))), "probability -1"),
+        (((Fraction(1), gain), (Fraction(0), Result("incomplete"))), "probability 0"),
         ((), "sum to 0"),
     ):
         with pytest.raises(ChartError, match=f"chart 'bad', column 2, row B: .*{message}"):

@@ -664,6 +664,7 @@ NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"long_gain": {}}, "long_gain is {}; it needs an entry"),
     ({"long_gain": {"0": 1}}, "long_gain is 0; allowed are whole numbers from 1 to 200"),
     ({"kickoff": {"kicker": 1}}, "kickoff has the entry 'kicker'; allowed are such as '25'"),
+    ({"kickoff": {25: 1}}, "kickoff has the entry 25; allowed are such as '25'"),
     ({"kickoff": {"0": 1}}, "^yards of '0' in kickoff is 0; .* from 1 to 99$"),
     ({"onside": {"long+300": 1}}, r"^yards of 'long\+300' in onside is 300; .* from 0 to 100$"),
     ({"onside": (("20", 1), ("20", 2))}, "onside is .* none twice"),

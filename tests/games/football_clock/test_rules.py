@@ -444,6 +444,7 @@ def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
         game = make_game("football-strategy", **parameters)
         written = json.loads(json.dumps(dict(game.info.parameters)))
         assert make_game("football-strategy", **written).info == game.info, parameters
+        assert written.get("margin", 0) == parameters.get("margin", 0)
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from written_games import transcript
 
 from solvent.games.greed import rules
-from solvent.games.greed.rules import Greed, Position, fits_a_table
+from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table
 from solvent.model import (
     TooManyStatesError,
     check_game,
@@ -113,6 +113,8 @@ def test_the_dice_told_are_the_change_of_the_score(player: int) -> None:
         assert set(faces) <= {1, 2, 3, 4}
         assert (sum(faces) > 5) if after > 12 else (sum(faces) == after - 7)
         assert ("bust" in told) == (after > 12)
+    [stands] = game.transition(state, (STAND, STAND))
+    assert game.tell(state, (STAND, STAND), stands, random.Random(0)) == ""
 
 
 def test_a_bust_is_told_as_likely_as_its_dice_are() -> None:
