@@ -272,8 +272,8 @@ class OpenSpielGame:
             raise ValueError(
                 f"{self.info.name}: the position {shown(position.text)} can come "
                 f"again in one episode, so its text does not show how long a game of OpenSpiel "
-                f"still lasts; limit=False reads the game without its limit on moves, and "
-                f"state='history' tells all histories apart"
+                f"still lasts; limit=False (--limit false) reads the game without its limit on "
+                f"moves, and state='history' (--state history) tells all histories apart"
             )
         dice = random.Random(0)
         for _ in range(PLAYOUTS if self.state == "text" and self.limit else 0):

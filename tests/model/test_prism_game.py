@@ -231,6 +231,7 @@ def test_the_page_has_the_published_values() -> None:
 def test_ties_that_rounding_decides_are_proved(rounds: tuple[int, ...]) -> None:
     """Hardly anything changes along most rows here, so that rounding is as large as advantages."""
     path, wanted = FOLDER / "consensus.prism", 'Pmin=? [F "finished" & "ones"]'
+    assert read_model(path, wanted, "K=2").tabulate().n_states == 187  # docs/other-formats.md
     for k in rounds:
         table = read_model(path, wanted, f"K={k}").tabulate()
         solution = solvent.solve(table)
