@@ -392,14 +392,11 @@ class _Subject:
 def _subject(game: Any, player: int | None) -> _Subject:
     if player is not None:
         check_integer(player, "player", 0, 1)
-    if isinstance(game, TabularGame):
-        return _Subject(game, game, player)
     if isinstance(game, str) and game in gym.registry:
         game = gym.make(game)
     if isinstance(game, (gym.Env, gym.vector.VectorEnv)):
         return _of_env(game, player)
-    rules = game_of(game)
-    table = rules if isinstance(rules, TabularGame) else cached_table(rules)
+    table = cached_table(game)
     return _Subject(table, table, player)
 
 

@@ -395,7 +395,7 @@ def to_openspiel(game: Game | TabularGame) -> Any:
     """
     import pyspiel
 
-    table = game if isinstance(game, TabularGame) else compile_rules(game)
+    table = compile_rules(game)
     again = repeatable_state(table)
     if again is not None:
         raise ValueError(

@@ -60,10 +60,9 @@ def compile_game(
         ValueError: If a distribution does not sum to 1, or a probability is not positive; the
             message names the state and the action.
     """
-    game = game_of(game)
-    if isinstance(game, TabularGame):
-        return game
-    return compile_rules(game, reference=reference, max_states=max_states, progress=progress)
+    return compile_rules(
+        game_of(game), reference=reference, max_states=max_states, progress=progress
+    )
 
 
 def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:

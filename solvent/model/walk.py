@@ -163,13 +163,15 @@ class _Choices(dict[Any, int]):
 
 
 def compile_rules(
-    game: Game,
+    game: Game | TabularGame,
     *,
     reference: bool = False,
     max_states: int = MOST_STATES,
     progress: OnProgress | None = None,
 ) -> TabularGame:
     """Build the table of rules; see :func:`solvent.model.compile_game` for the arguments."""
+    if isinstance(game, TabularGame):
+        return game
     own: Any = None if reference else game
     if hasattr(own, "table_from"):  # A game whose table is computed from that of another.
         whole: TabularGame = own.table_from(

@@ -35,7 +35,7 @@ from solvent.report.panel import (
 )
 from solvent.tabular.dynamic_programming import chooser
 from solvent.tabular.interface import Estimate, epsilon_greedy
-from solvent.tabular.two_players import game_of
+from solvent.tabular.two_players import as_table
 
 Algorithm: TypeAlias = Callable[[np.random.Generator], Iterator[Estimate]]
 """A function that starts a run of an algorithm, given its only source of randomness."""
@@ -173,7 +173,7 @@ def curves(
     """
     check_integer(until, "until", 1, 10**9)
     check_integer(runs, "runs", 1, 10**6)
-    game = game_of(game)
+    game = as_table(game)
     measured = measure(game, quantity, policy=policy, values=values, states=states)
     at = np.unique(np.linspace(1, until, min(points, until)).round().astype(int))
     numbers = {

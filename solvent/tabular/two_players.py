@@ -79,7 +79,7 @@ def matrix_game(
     )
 
 
-def game_of(game: TabularGame | NDArray[Any]) -> TabularGame:
+def as_table(game: TabularGame | NDArray[Any]) -> TabularGame:
     """Return the table of a game.
 
     Args:
@@ -117,7 +117,7 @@ def shapley_iteration(
     Raises:
         ValueError: If the game is for one player.
     """
-    stages = StageGames(game_of(game))
+    stages = StageGames(as_table(game))
     V, x, y = stages.values, stages.by_state(0), stages.by_state(1)
     delta = np.inf
     while delta > theta:
@@ -156,7 +156,7 @@ def minimax_q(
     Raises:
         ValueError: If the game is for one player.
     """
-    game, alpha = game_of(game), step_size(alpha)
+    game, alpha = as_table(game), step_size(alpha)
     stages = StageGames(game)
     V, x, y = stages.values, stages.by_state(0), stages.by_state(1)
     Q = [np.zeros((len(x[s]), len(y[s]))) for s in range(len(V))]
@@ -194,7 +194,7 @@ def fictitious_play(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
     Raises:
         ValueError: If the game is for one player.
     """
-    return _swept(FictitiousPlay(game_of(game)))
+    return _swept(FictitiousPlay(as_table(game)))
 
 
 def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
@@ -212,7 +212,7 @@ def regret_matching(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
     Raises:
         ValueError: If the game is for one player.
     """
-    return _swept(RegretMatching(game_of(game), plus=False))
+    return _swept(RegretMatching(as_table(game), plus=False))
 
 
 def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]:
@@ -230,7 +230,7 @@ def regret_matching_plus(game: TabularGame | NDArray[Any]) -> Iterator[Estimate]
     Raises:
         ValueError: If the game is for one player.
     """
-    return _swept(RegretMatching(game_of(game)))
+    return _swept(RegretMatching(as_table(game)))
 
 
 def replicator_dynamics(
@@ -254,7 +254,7 @@ def replicator_dynamics(
     Raises:
         ValueError: If the game is for one player.
     """
-    stages = StageGames(game_of(game), start=start)
+    stages = StageGames(as_table(game), start=start)
     V, x, y = stages.values, stages.by_state(0), stages.by_state(1)
 
     def flow(A: Floats, x: Floats, y: Floats) -> tuple[Floats, Floats]:
@@ -303,5 +303,5 @@ def mirror_descent(
     Raises:
         ValueError: If the game is for one player.
     """
-    learner = MirrorDescentSweeps(game_of(game), step=step, temperature=temperature, start=start)
+    learner = MirrorDescentSweeps(as_table(game), step=step, temperature=temperature, start=start)
     return _swept(learner)

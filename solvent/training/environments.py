@@ -241,7 +241,7 @@ def table_for_self_play(
     elif parameters:
         raise ValueError(f"env_kwargs has {', '.join(parameters)}; a game has its parameters")
     else:
-        table = game if isinstance(game, TabularGame) else cached_table(game)
+        table = cached_table(game)
     if table.info.players != 2:
         raise ValueError(f"{table.info.name} is a game for one; self-play needs one for two")
     return table
