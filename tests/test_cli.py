@@ -74,8 +74,7 @@ def test_an_encoding_that_lacks_a_character_stops_nothing(
         main()
     assert ended.value.code == 0
     output.seek(0)
-    shown = output.read().split()
-    assert {"-inf", "-13"} < {*shown}
+    assert {"-inf", "-13"} < {*output.read().split()}
 
 
 # The grammar of parameters
@@ -173,8 +172,7 @@ def test_a_game_without_environments_is_given_one_to_train_in(
     assert (env_id, arguments) == ("here/Coin-v0", {"sides": 3, "observation": "index"})
     assert gym.make(env_id, **arguments).reset(seed=0)[0] in range(4)
     lake, arguments = find_environment("FrozenLake-v1", {"is_slippery": False})
-    env = gym.make(lake, **arguments)
-    assert env.unwrapped.game.n_states == 16
+    assert gym.make(lake, **arguments).unwrapped.game.n_states == 16
     for one in ("here/Coin-v0", lake):
         del gym.registry[one]
     assert lake == "here/FrozenLake-v1"

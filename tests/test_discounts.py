@@ -184,8 +184,7 @@ def test_who_learned_without_the_discount_is_scored_for_it() -> None:
 def test_against_an_opponent_the_objective_is_that_of_both() -> None:
     env = gym.make("solvent/Pig-v0", target=6, opponent="uniform")
     game: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
-    uniform = TabularPolicy.uniform(game)
-    found = solvent.score(env, uniform, discount=0.5)
+    found = solvent.score(env, TabularPolicy.uniform(game), discount=0.5)
     # The same, folded and discounted in the environment.
     other = gym.make("solvent/Pig-v0", target=6, opponent="uniform", discount=0.5)
     table: TabularGame = other.unwrapped.game  # type: ignore[attr-defined]

@@ -245,8 +245,7 @@ def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
     shown = re.search(r"^    Decision 6: .*\n(?:    .*\n)+", page, re.MULTILINE)
     answers = "1\n0\n1\n0\n0\n0\n0\n"
     words = ["play", "ff-combat", "--seed", "3"]
-    output = said(*words, input=answers)
-    assert output.endswith(textwrap.dedent(shown[0]))
+    assert said(*words, input=answers).endswith(textwrap.dedent(shown[0]))
 
 
 def test_every_command_is_described() -> None:

@@ -310,8 +310,7 @@ def exercises_of(file: Path) -> list[str]:
 @pytest.fixture
 def pictures(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many pictures each `plt.show` had to show; they are drawn and thrown away."""
-    matplotlib = pytest.importorskip("matplotlib")
-    matplotlib.use("Agg")
+    pytest.importorskip("matplotlib").use("Agg")
     from matplotlib import pyplot as plt
 
     shown: list[int] = []

@@ -86,8 +86,7 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
 
 def test_the_policy_gradient_is_the_derivative_of_the_value() -> None:
     table = solvent.make_game(LAKE)
-    rng = np.random.default_rng(0)
-    logits = rng.normal(size=(solvent.compile_game(table).n_states, 4))
+    logits = np.random.default_rng(0).normal(size=(solvent.compile_game(table).n_states, 4))
 
     def evaluated(logits: np.ndarray) -> solvent.scoring.Evaluation:
         chances = np.exp(logits)

@@ -284,8 +284,7 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     path.write_text(path.read_text().replace(found.tasks[0].model_hash, "ab" * 32))
     with pytest.raises(StoreError, match="is of the model abababababab"):
         render(tmp_path / "suite")
-    changed = suite.with_timesteps(200)
-    assert changed.name == "mine@200"
+    assert suite.with_timesteps(200).name == "mine@200"
     with pytest.raises(ValueError, match="there is nothing to do"):
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
 
@@ -392,8 +391,7 @@ def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
     assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q", *SWEEPING}
     assert set(declared) <= set(declared_names("solvent.algorithms"))
     for name in declared:
-        found = find_algorithm(name)
-        assert found.uses_model == (name in SWEEPING)
+        assert find_algorithm(name).uses_model == (name in SWEEPING)
 
 
 def test_an_algorithm_is_found_where_it_is() -> None:
@@ -508,8 +506,7 @@ def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
     run = run_of(COMBAT, own_algorithms.checkpoints)
     with pytest.raises(KeyboardInterrupt):
         perform(tmp_path, run)
-    record = perform(tmp_path, run)
-    curve = read_curve(tmp_path / record.folder / "curve.csv")
+    curve = read_curve(tmp_path / perform(tmp_path, run).folder / "curve.csv")
     assert [point.timesteps for point in curve] == [100, 200, 300, 400, 500]
     assert all(one.seconds <= two.seconds for one, two in pairwise(curve))
 

@@ -65,8 +65,7 @@ def test_what_is_packed_is_what_was_learned(bench_folder: Path, submission: Path
 def test_rounding_keeps_a_distribution_near_to_what_it_was(unit: int) -> None:
     game = task_game(SUITE.tasks[1]).table
     decided = Decisions(game, 1, unit)
-    random = np.random.default_rng(0)
-    mixed = random.random(game.mask[1].shape) ** 6 * game.mask[1]
+    mixed = np.random.default_rng(0).random(game.mask[1].shape) ** 6 * game.mask[1]
     mixed /= np.maximum(mixed.sum(1, keepdims=True), 1e-300)
     for probabilities in (mixed, TabularPolicy.uniform(game, player=1).probabilities):
         policy = TabularPolicy.of(game, probabilities, player=1)

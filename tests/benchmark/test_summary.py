@@ -359,8 +359,7 @@ def test_an_interval_about_tasks_draws_them_too() -> None:
 def test_a_run_that_loses_without_bound_counts() -> None:
     one = estimate([[-math.inf, *[0.5] * 11]])
     assert (one.mean, one.low, one.high, one.is_interval) == (0.5, -math.inf, 0.5, False)
-    four = estimate([[-math.inf] * 4 + [0.5] * 8])
-    assert four.mean == -math.inf
+    assert estimate([[-math.inf] * 4 + [0.5] * 8]).mean == -math.inf
     assert estimate([[math.nan, 0.5]]) is None
 
 
@@ -373,8 +372,7 @@ def test_a_profile_by_hand() -> None:
 
 
 def test_the_probability_of_improvement_is_that_of_mann_and_whitney() -> None:
-    random = np.random.default_rng(3)
-    first, second = random.integers(0, 6, (2, 4, 12)).astype(float)
+    first, second = np.random.default_rng(3).integers(0, 6, (2, 4, 12)).astype(float)
     found, back = (
         probability_of_improvement(x.tolist(), y.tolist())
         for x, y in ((first, second), (second, first))
@@ -465,8 +463,7 @@ def test_a_run_without_a_score_does_not_take_its_task_away(read: BenchRecord) ->
     name = unproved.algorithm
     scores = normalized_scores(tasks, name)
     assert [len(own) for own in scores] == [10, 10]
-    row = summarize(tasks).row(name)
-    assert row.iqm is None
+    assert summarize(tasks).row(name).iqm is None
     # On a task on which uniform play is optimal nobody has a score, and the others count.
     nothing = replace(
         first,

@@ -290,8 +290,7 @@ def test_an_illegal_action_is_remapped_and_flagged_or_raises(case: Case) -> None
             assert expected_info["illegal_action"] is False
             for wrong in np.flatnonzero(mask == 0)[:1].tolist():
                 met += 1
-                other = copy.deepcopy(env)
-                *told, wrong_info = other.step(wrong)
+                *told, wrong_info = copy.deepcopy(env).step(wrong)
                 assert data_equivalence(told, expected, exact=True)
                 expected_info["illegal_action"] = True
                 assert data_equivalence(wrong_info, expected_info, exact=True)
@@ -327,8 +326,7 @@ def test_both_seats_share_an_episode_and_have_the_exact_values(rules: Game) -> N
         mask, actions = env.action_masks(), rng.integers(0, env.single_action_space.n, 2 * m)
         played = np.where(mask[np.arange(2 * m), actions], actions, mask.argmax(axis=1))
         seen, reward, over, _, infos = env.step(actions)
-        again = twin.step(played)
-        assert_equal((seen, reward, over), again[:3])
+        assert_equal((seen, reward, over), twin.step(played)[:3])
         at = env.get_state()["state"]
         assert (seen == np.concatenate([shown[at] for shown in table.observation])).all()
         for i in np.flatnonzero(over)[::100]:

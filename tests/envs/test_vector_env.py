@@ -127,8 +127,7 @@ def test_a_saved_state_a_copy_and_a_pickled_one_go_on_alike(form: str) -> None:
         env.step(row)
     again = FORMS[form](40, autoreset_mode="SameStep")
     again.set_state(env.get_state())
-    sent = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside is unpickled
-    twins = [again, copy.deepcopy(env), sent]
+    twins = [again, copy.deepcopy(env), pickle.loads(pickle.dumps(env))]  # noqa: S301
     for row in actions[10:]:
         expected = env.step(row)
         for twin in twins:

@@ -419,8 +419,7 @@ def test_strategies_from_which_player_1_never_ends_are_no_reason_to_refuse() -> 
         [[(1.0, 1, 1.0)], lazy, [(1.0, 1, -(2.0**-13))]],
         [[(1.0, 0, 0.0)], [(1.0, END, 0.5)]],
     ]
-    solution = solve(table_of(rows, owners=[1, 0]))
-    assert solution.value == pytest.approx(-(2.0**25), rel=1e-9)
+    assert solve(table_of(rows, owners=[1, 0])).value == pytest.approx(-(2.0**25), rel=1e-9)
 
 
 def test_rows_that_gain_as_much_and_hardly_ever_end_are_no_reason_to_refuse() -> None:

@@ -146,8 +146,7 @@ def test_a_ring_with_equal_actions(luck: float) -> None:
     solution = solve(game, tolerance=1e-7)
     assert solution.value == pytest.approx(-n / luck, rel=1e-9)
     assert solution.lower <= -n / luck <= solution.upper
-    chosen = solution.policies[0].probabilities
-    assert (chosen[:n, 0] == 1).all(), "of equals, the first"
+    assert (solution.policies[0].probabilities[:n, 0] == 1).all(), "of equals, the first"
 
 
 @pytest.mark.parametrize("shuffled", [False, True])

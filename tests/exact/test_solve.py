@@ -166,8 +166,7 @@ def test_the_linear_program_is_for_one_player() -> None:
 
 def test_pig_to_20_with_signed_payoffs() -> None:
     """Published among the values of OpenSpiel's pig: 0.231117099610."""
-    table = compile_game(Pig(target=20, signed=True))
-    solution = solve(table)
+    solution = solve(compile_game(Pig(target=20, signed=True)))
     assert solution.value == pytest.approx(0.231117099610, abs=1e-11)
     assert (1 + solution.value) / 2 == pytest.approx(solve(compile_game(Pig(target=20))).value)
 

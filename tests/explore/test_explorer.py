@@ -126,8 +126,7 @@ def test_the_board_shows_the_solvers_numbers_which_are_means_over_results(name: 
 def test_a_state_is_found_by_its_address_and_by_its_fields(name: str) -> None:
     states = States(solved(name))
     for state in some_states(name):
-        key = states.key(state)
-        assert states.at(key) == state
+        assert states.at(states.key(state)) == state
         written = {name: text for name, text, _ in states.fields(state)}
         first = states.starts[0]
         if {name for name, *_ in states.fields(first)} == written.keys():
@@ -307,8 +306,7 @@ def test_a_link_of_another_page_opens_nothing_before_somebody_here_says_so(
     def touched(*arguments: Any) -> None:
         raise AssertionError("a link of another page has been answered")
 
-    own = explorer("greed")
-    app = make_app(Library.of(own))
+    app = make_app(Library.of(explorer("greed")))
     asked = app.test_client()
     for method in ("opened", "explorer", "cards"):
         monkeypatch.setattr(Library, method, touched)
@@ -566,8 +564,7 @@ MOST_BYTES = 100_000
 
 
 def test_the_page_is_one_small_file(tmp_path: Path) -> None:
-    file = write_live_grid(tmp_path / "live_grid.html")
-    text = file.read_text(encoding="utf-8")
+    text = write_live_grid(tmp_path / "live_grid.html").read_text(encoding="utf-8")
     assert len(text.encode()) < MOST_BYTES
     # No address but that of the icon, which is empty.
     assert set(re.findall(r"""(?:src|href)=["']?([^"'\s>]+)""", text)) <= {"data:,"}

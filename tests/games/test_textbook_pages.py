@@ -345,8 +345,7 @@ def test_the_errors_of_the_walk_have_the_shape_of_the_book() -> None:
         assert (np.diff(curve[:, 4]) < 0).all()  # Large steps are fast,
     assert (np.diff(td[:, -1]) > 0).all()  # but end higher.
     assert mc[1:, -1].tolist() == sorted(mc[1:, -1])
-    stated = STATED_ERRORS.search(PAGE)
-    assert stated.groups() == (f"{td[0, -1]:.3f}", f"{mc[1, -1]:.3f}")
+    assert STATED_ERRORS.search(PAGE).groups() == (f"{td[0, -1]:.3f}", f"{mc[1, -1]:.3f}")
     assert mc[:, -1].argmin() == 1
 
 

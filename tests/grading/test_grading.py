@@ -108,8 +108,7 @@ def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> N
 
 
 def test_the_explanation_is_that_of_locate_gap() -> None:
-    env = gym.make("solvent/FFCombat-v0")
-    table = env.unwrapped.game
+    table = gym.make("solvent/FFCombat-v0").unwrapped.game
     uniform = solvent.TabularPolicy.uniform(table)
     where = solvent.locate_gap(table, uniform)
     exercise = Exercise(
@@ -194,8 +193,7 @@ def test_later_rewards_may_count_less() -> None:
     policy = replace(plain, asks="policy")
     uniform = np.full((16, 4), 0.25)
     game = solvent.score("FrozenLake-v1", uniform)
-    table = policy.subject.played
-    of_game = solvent.TabularPolicy.uniform(table)
+    of_game = solvent.TabularPolicy.uniform(policy.subject.played)
     first, second = solvent.grade(policy, uniform), solvent.grade(policy, of_game)
     assert first == second
     assert first.gap != pytest.approx(game.optimality_gap)

@@ -76,8 +76,7 @@ def goes_on(make: Any, seed: int, budget: Any, callback: Any, network: Network =
 
 def takes_turns(make: Any, seed: int, budget: Any, callback: Any) -> Any:
     """For two: always the first legal action, learned nowhere."""
-    env = make.aec()
-    env.reset(seed=seed)
+    make.aec().reset(seed=seed)
     return lambda observations: np.zeros(len(observations), np.int64)
 
 
@@ -87,8 +86,7 @@ takes_turns.one_seat = False  # type: ignore[attr-defined]
 
 def sweeps(make: Any, seed: int, budget: Any, callback: Any) -> Any:
     """Uses the table: action values of one backup."""
-    table = make.table
-    rows = np.where(table.mask[0], 1.0, 0.0)
+    rows = np.where(make.table.mask[0], 1.0, 0.0)
     return rows / np.maximum(rows.sum(axis=1, keepdims=True), 1)
 
 

@@ -181,8 +181,7 @@ def _payoff(rows: list[Row], start: int, *, endless: bool) -> Fraction | float |
             gains.add(inf if gain > 0 else -inf if gain < 0 else None)
     if gains:
         return gains.pop() if len(gains) == 1 else None
-    found = evaluate(rows, start, on_the_way=True)
-    value, ends = found
+    value, ends = evaluate(rows, start, on_the_way=True)
     return value if ends or endless else None
 
 

@@ -343,8 +343,7 @@ def test_the_model_hash_and_the_parameters_know_the_modifier() -> None:
 
 @cache
 def combat(percent: int) -> TabularGame:
-    modifier = Fraction(percent, 100)
-    return compile_game(make_game("ff-combat", modifiers={"luck": modifier}))
+    return compile_game(make_game("ff-combat", modifiers={"luck": Fraction(percent, 100)}))
 
 
 # Percent: the optimum there, and the gap of the policy that is optimal at 0.
@@ -361,8 +360,7 @@ def test_known_optima_and_gaps_along_the_dial() -> None:
     optimal = solve(combat(0)).policies[0]
     for percent, (optimum, gap) in KNOWN.items():
         game = combat(percent)
-        played = TabularPolicy.of(game, optimal.probabilities)
-        result = score(game, played)
+        result = score(game, TabularPolicy.of(game, optimal.probabilities))
         assert result.optimum == pytest.approx(optimum, abs=1e-9)
         assert result.optimality_gap == pytest.approx(gap, abs=1e-9)
 

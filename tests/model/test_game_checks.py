@@ -279,8 +279,7 @@ def test_a_repr_is_read_without_anything_that_could_act() -> None:
 
 def test_what_only_looks_like_a_mistake_passes() -> None:
     checks.check_protocol(told(reward_range=(1.0, 1.0)))
-    cyclic = replace(Coin.info, acyclic=False)
-    checks.check_end(Coin(after_pass="toss", info=cyclic))
+    checks.check_end(Coin(after_pass="toss", info=replace(Coin.info, acyclic=False)))
     checks.check_rewards(Coin())
     # In a game with cycles rewards need not add up to anything.
     checks.check_rewards(told(reward_range=(0.5, 1.0), acyclic=False))
@@ -288,8 +287,7 @@ def test_what_only_looks_like_a_mistake_passes() -> None:
     checks.check_rewards(Coin(branches={"toss": sure("lost", -1)}, info=fine))
     # The way to a reward of 1 costs 1, and only what an episode from the start collects counts.
     toll = {"toss": sure("again", -1), "again": sure("won", 1)}
-    nothing = replace(Coin.info, reward_range=(0, 0))
-    checks.check_rewards(Coin(branches=toll, info=nothing))
+    checks.check_rewards(Coin(branches=toll, info=replace(Coin.info, reward_range=(0, 0))))
     # A sum of rewards is rounded.
     for bounds in ((1e-9, 1.0), (0.0, 1 - 1e-9)):
         checks.check_rewards(told(reward_range=bounds))

@@ -150,8 +150,7 @@ def test_what_no_best_policy_per_state_exists_for_is_refused() -> None:
 def test_a_difference_that_only_comes_later_is_found_by_an_episode() -> None:
     """The comparison on arrival looks one state ahead; random episodes look at all of a game."""
     game = game_from_openspiel("nim(pile_sizes=1;2)")
-    table = compile_game(game)
-    assert table.n_states > 5
+    assert compile_game(game).n_states > 5
     start = game.initial()[0].state
     # The first position gets the state of a game with other piles, as a wrong merge would.
     game._known[start] = pyspiel.load_game("nim(pile_sizes=1;3)").new_initial_state()
@@ -299,8 +298,7 @@ def test_a_game_for_one() -> None:
         TabularPolicy.uniform(solvent.compile_game(Greed(limit=3, sides=2)), player=1),
     )
     game = sequential(to_openspiel(table))
-    uniform = TabularPolicy.uniform(table)
-    gap = solvent.score(table, uniform).optimality_gap
+    gap = solvent.score(table, TabularPolicy.uniform(table)).optimality_gap
     assert gap > 0.1
     assert nash_conv(game, UniformRandomPolicy(game)) == pytest.approx(gap, abs=1e-9)
 

@@ -233,8 +233,7 @@ def test_ties_that_rounding_decides_are_proved(rounds: tuple[int, ...]) -> None:
     path, wanted = FOLDER / "consensus.prism", 'Pmin=? [F "finished" & "ones"]'
     assert read_model(path, wanted, "K=2").tabulate().n_states == 187  # docs/other-formats.md
     for k in rounds:
-        table = read_model(path, wanted, f"K={k}").tabulate()
-        solution = solvent.solve(table)
+        solution = solvent.solve(read_model(path, wanted, f"K={k}").tabulate())
         assert solution.lower <= -storm_value(path, wanted, f"K={k}") <= solution.upper, k
         # Sweeps solve components of more than 500 states, and the certificate accepts 1e-11.
         assert solution.upper - solution.lower < (5e-13 if k <= 12 else 2e-11), k
@@ -362,8 +361,7 @@ def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Pa
     least = read_model(path, "Pmin=? [F s=3]", "")
     assert least.tabulate().terminal.sum() == 2
     assert solvent.solve(least).value == pytest.approx(-0.5)
-    most = read_model(path, "Pmax=? [F s=3]", "")
-    assert solvent.solve(most).value == pytest.approx(1)
+    assert solvent.solve(read_model(path, "Pmax=? [F s=3]", "")).value == pytest.approx(1)
     env = Env(least)
     env.reset(seed=0)
     _, reward, over, _, _ = env.step(0)

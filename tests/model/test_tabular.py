@@ -132,8 +132,7 @@ def test_folding_a_player_averages_its_rows(pig: Any) -> None:
     rng = np.random.default_rng(1)
     weights = rng.random(pig.mask[1].shape) * pig.mask[1]
     weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    policy = TabularPolicy.of(pig, weights, player=1)
-    folded = against(pig, policy)
+    folded = against(pig, TabularPolicy.of(pig, weights, player=1))
     assert (folded.action_count[1] <= 1).all()
     assert (folded.mask[0] == pig.mask[0]).all()
     assert (folded.turn == pig.turn).all()
@@ -151,8 +150,7 @@ def test_folding_a_player_averages_its_rows(pig: Any) -> None:
 def test_outcomes_of_a_folded_row_keep_the_order_of_the_rows_it_was_made_of(player: int) -> None:
     """So that the folded game, and what is stored under its hash, is the same everywhere."""
     table = compile_game(RandomGame(3, "simultaneous", cyclic=True, size=60))
-    policy = TabularPolicy.uniform(table, player=player)
-    folded = against(table, policy)
+    folded = against(table, TabularPolicy.uniform(table, player=player))
     other = 1 - player
     for k in range(folded.n_rows):
         s, action = int(folded.row_state[k]), int(folded.row_action[other][k])
@@ -217,8 +215,7 @@ masks = hnp.arrays(bool, st.tuples(st.integers(1, 6), st.integers(1, 5)))
 
 @given(masks, st.integers(0, 2**32 - 1))
 def test_projection_is_what_an_environment_plays(mask: Any, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    chosen = rng.dirichlet(np.ones(mask.shape[1]), size=len(mask))
+    chosen = np.random.default_rng(seed).dirichlet(np.ones(mask.shape[1]), size=len(mask))
     played = legal_actions_played(mask)
     expected = np.zeros(mask.shape)
     for s, a in np.ndindex(mask.shape):
@@ -298,8 +295,7 @@ def test_an_observation_is_the_state_in_units_of_its_scale() -> None:
 
 
 def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
-    rng = np.random.default_rng(2)
-    chances = rng.random(pig.mask[0].shape) * pig.mask[0]
+    chances = np.random.default_rng(2).random(pig.mask[0].shape) * pig.mask[0]
     chances /= np.where(pig.terminal, 1, chances.sum(axis=1))[:, None]
     policy = TabularPolicy.of(pig, chances)
     mode = policy.mode()
@@ -429,8 +425,7 @@ def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:
     wide, same = solve(pig), solve(narrow)
     assert same.value == wide.value
     assert reachable(narrow).n_states == pig.n_states
-    policy = TabularPolicy.uniform(narrow, player=1)
-    answer = best_response(narrow, policy)
+    answer = best_response(narrow, TabularPolicy.uniform(narrow, player=1))
     assert answer.value == best_response(pig, TabularPolicy.uniform(pig, player=1)).value
 
 

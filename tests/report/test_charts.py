@@ -410,8 +410,7 @@ def test_the_arrow_of_an_optimal_action_points_to_where_it_leads(name: str) -> N
     followed = 0
     for s in found.states.tolist():
         action = int(found.choices[0]["action"][cell[s], 0])
-        row = table.row(s, (action, 0))
-        after = int(table.next_state[table.outcome_start[row]])
+        after = int(table.next_state[table.outcome_start[table.row(s, (action, 0))]])
         state = table.states[s]
         if arrows[action] not in ARROWS or (name == "gridworld" and state in JUMPS):
             continue
@@ -439,8 +438,7 @@ def test_what_is_no_board_has_no_arrows() -> None:
 
 def test_actions_that_are_as_good_are_counted() -> None:
     solved = solved_task(lake(desc=["SFF", "FFF", "FFG"], is_slippery=False))
-    found = Embedded(state_map_section(solved).html)
-    *_, tied = found.choices()
+    *_, tied = Embedded(state_map_section(solved).html).choices()
     assert set(tied.tolist()) == {4}  # Nothing costs time, so that every way leads to the goal.
     table = GymnasiumTable({0: {0: [(1, 0, 1, True)], 1: [(1, 0, 0, True)]}}, [1])
     assert Embedded(state_map_section(solved_task(table)).html).choices()[-1].tolist() == [1]

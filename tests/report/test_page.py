@@ -394,8 +394,7 @@ def test_the_mode_of_a_network_that_chose_illegal_actions_passes(
     chances[state] = 0
     chances[state, [first, second, third]] = [0.5, 0.2, 0.3]
     place = folder / task.agents[0].folder
-    sampled = TabularPolicy.of(table, chances)
-    save_policy(place / "policy_0.npz", sampled)
+    save_policy(place / "policy_0.npz", TabularPolicy.of(table, chances))
     for action, passes in ((first, True), (second, False), (third, True)):
         mode = TabularPolicy.uniform(table).mode().probabilities.copy()
         mode[state] = np.eye(len(mode[0]))[action]

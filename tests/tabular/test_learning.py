@@ -331,8 +331,7 @@ def test_reinforce_discounts_the_steps_of_an_episode_too() -> None:
     grown = set()
     for seed in range(10):
         run = reinforce(environment(game), alpha=0.1, discount=0.5, rng=np.random.default_rng(seed))
-        pi = after(run, 1).pi
-        first, second = np.log(pi[game.index["B"]])
+        first, second = np.log(after(run, 1).pi[game.index["B"]])
         grown.add(round(float(second - first), 9))
     # If it was taken, its preference grew by 0.1 * 0.5 * 4 * 1/2, and the other's fell by that.
     assert grown == {0.0, 0.2}
@@ -593,8 +592,7 @@ def test_replicators_circle_round_the_equilibrium() -> None:
     assert np.ptp(kept) < 1e-5
     away = [np.abs(x - 1 / 3).max() + np.abs(y - 1 / 3).max() for x, y in orbit]
     assert min(away) > 0.15
-    average = np.mean([x for x, _ in orbit], axis=0)
-    assert average == pytest.approx([1 / 3] * 3, abs=0.02)
+    assert np.mean([x for x, _ in orbit], axis=0) == pytest.approx([1 / 3] * 3, abs=0.02)
 
 
 def test_mirror_descent_needs_a_magnet() -> None:
@@ -764,7 +762,6 @@ def test_a_baseline_helps_where_rewards_are_far_from_0() -> None:
 def test_the_bound_of_an_arm_is_that_of_the_box() -> None:
     """Equation 2.10: before pull 4 the arms have 1 + c sqrt(ln 4 / 2) and c sqrt(ln 4)."""
     for c, best in ((2.8, 0), (3.0, 1)):
-        bandit = Bandit([1.0, 0.0], deviation=0.0)
-        run = ucb(bandit, c=c, rng=np.random.default_rng(0))
+        run = ucb(Bandit([1.0, 0.0], deviation=0.0), c=c, rng=np.random.default_rng(0))
         *_, estimate = islice(run, 3)
         assert estimate.pi[0].tolist() == [best == 0, best == 1]

@@ -183,8 +183,7 @@ def test_the_critic_is_compared_with_the_value_of_its_discount(
         last = scope.readings[-1]
         assert last.bias == pytest.approx(visits @ error / visits.sum(), abs=1e-6)
         assert last.value_error**2 == pytest.approx(visits @ error**2 / visits.sum(), abs=1e-6)
-        residual = told.bellman_residual
-        squares = visits @ residual[: small.n_states] ** 2 / visits.sum()
+        squares = visits @ told.bellman_residual[: small.n_states] ** 2 / visits.sum()
         assert last.bellman_residual**2 == pytest.approx(squares, abs=1e-6)
 
 
@@ -363,8 +362,7 @@ def test_a_bellman_update_goes_on_to_the_state_in_which_the_learner_acts_again()
     model = ALGORITHMS["dqn"].model("MlpPolicy", NativeVecEnv(env), gamma=1.0)
     values = LearnerValues(model, seat.left, player=seat.player, observation="onehot")
     assert (~values.acting & ~seat.left.terminal).any()
-    best = solve(seat.left)
-    true = values.value(best.policies[seat.player])
+    true = values.value(solve(seat.left).policies[seat.player])
     # What a network says where it does not act is never asked for.
     found = values.backed_up(np.where(values.acting, true.v, 99.0))
     np.testing.assert_allclose(found[values.acting], true.q[values.acting], atol=1e-9)

@@ -253,8 +253,7 @@ def test_the_page_judges_the_other_claims_of_the_paper() -> None:
         return f"{float(victory_without_luck(behind, hero, opponent)):.4f}"
 
     def tested(luck: int, hero: int, opponent: int | None = None) -> str:
-        chance = luck_succeeds(luck)
-        won = victory_with_constant_luck(even, chance, hero, opponent or hero)
+        won = victory_with_constant_luck(even, luck_succeeds(luck), hero, opponent or hero)
         return f"{float(won):.4f}"
 
     def listed(numbers: list[str]) -> str:

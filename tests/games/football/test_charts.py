@@ -201,8 +201,7 @@ CHART_PAGE = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_page_has_the_figures_of_every_chart(name: str) -> None:
     chart = load_chart(name)
-    rules = pack_rules(chart, Ruleset())
-    solution = solve_points(rules)
+    solution = solve_points(pack_rules(chart, Ruleset()))
     # Every play and defence is called somewhere, in at least one situation of a thousand.
     for strategy in (solution.offence_strategy[:, : chart.plays], solution.defence_strategy):
         assert (strategy > 1e-3).mean(axis=0).min() > 1e-3

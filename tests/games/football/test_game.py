@@ -583,8 +583,7 @@ OFFERED: tuple[tuple[str, tuple[Any, ...], dict[str, Any], list[int]], ...] = (
 def test_what_the_offence_may_call() -> None:
     for rule, at, numbers, legal in OFFERED:
         assert list(legal_actions(Ruleset(**numbers), 20, Situation(*at))) == legal, rule
-    declared = declare_punt(Situation(4, 10, 80))
-    assert declared == (1, 0, Situation(4, 10, 80, True), OURS, 0)
+    assert declare_punt(Situation(4, 10, 80)) == (1, 0, Situation(4, 10, 80, True), OURS, 0)
     offended = [chooser(parse_result(code)) for code in ("off10/7", "def5/12")]
     assert offended == [DEFENCE, OFFENCE]
 

@@ -604,8 +604,7 @@ def test_a_penaltys_two_readings_are_told_apart_by_the_strategies_of_one_situati
 
 def rounding_of(table: tuple[float, ...], tenths: int) -> float:
     """By how many points a printed table may miss 100%, some of its entries being in tenths."""
-    entries = sum(entry > 0 for entry in table)
-    return 0.05 * tenths + 0.005 * (entries - tenths)
+    return 0.05 * tenths + 0.005 * (sum(entry > 0 for entry in table) - tenths)
 
 
 def called(chart: Chart) -> tuple[str, str]:

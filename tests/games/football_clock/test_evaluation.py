@@ -222,8 +222,7 @@ def test_a_score_goes_on_where_it_was_interrupted(
     again = score_player(game, network, out=tmp_path)
     assert len(seen) == len(set(seen)) == len(FootballLayers(game).layers)
     assert numbers(again) == numbers(whole)
-    finished = score_player(game, network, out=tmp_path)
-    assert numbers(finished) == numbers(whole)
+    assert numbers(score_player(game, network, out=tmp_path)) == numbers(whole)
     assert len(seen) == len(FootballLayers(game).layers)
     other = network_of(TimedFootballSampler(game), seed=1)
     with pytest.raises(StoreError, match="scored"):
@@ -339,8 +338,7 @@ def test_time_outs(margin: int, mine: bool, called: int) -> None:
 
 def test_onside_kicks_come_late_from_behind() -> None:
     kicks = agent().onside(Layer(2, 8, 0, 0))
-    margin = layout().margin(2)
-    np.testing.assert_array_equal(kicks, (margin < 0).astype(float))
+    np.testing.assert_array_equal(kicks, (layout().margin(2) < 0).astype(float))
     assert not agent().onside(Layer(2, 9, 0, 0)).any()
 
 
@@ -444,8 +442,7 @@ def test_every_move_leads_where_the_rules_lead_and_as_often(number: int) -> None
 @pytest.mark.parametrize(("form", "timeouts"), [("full", 3), ("half", 0)])
 def test_whole_games_are_played_by_the_rules(form: str, timeouts: int) -> None:
     game = TimedFootball(form=form, timeouts=timeouts)
-    made = TimedFootballSampler(game)
-    simulation = made.simulation(1)
+    simulation = TimedFootballSampler(game).simulation(1)
     rng = np.random.default_rng(1)
     simulation.arrays["stream"][:] = 7
     only, seen = np.zeros(1, np.int64), set()

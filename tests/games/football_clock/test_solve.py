@@ -158,8 +158,7 @@ def test_a_long_half_is_the_endless_game() -> None:
     ball in situation s, with the endless game's h, when T is large; and c is 0, since swapping the
     sides changes its sign.
     """
-    rules = pack_rules(load_chart("standard"), Ruleset())
-    endless = solve_points(rules)
+    endless = solve_points(pack_rules(load_chart("standard"), Ruleset()))
     expected = np.append(endless.values, (-endless.kickoff_value, -endless.free_kick_value))
     layout = FootballLayers(TimedFootball(form="half", clock=ClockRules(timeouts=0, half=3600)))
     store = solved(layout)

@@ -139,6 +139,5 @@ def test_a_short_self_play_is_far_harder_to_exploit_than_uniform_play(tmp_path: 
         folder=tmp_path,
         progress=False,
     )
-    uniform = result.curve[0]
-    assert uniform.average_exploitability_0 == pytest.approx(3.33, abs=0.01)
+    assert result.curve[0].average_exploitability_0 == pytest.approx(3.33, abs=0.01)
     assert result.average_exploitability < 0.8

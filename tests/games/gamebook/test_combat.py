@@ -388,9 +388,7 @@ def test_factors_additions_and_rounds_count_in_a_fantasy_fight_too() -> None:
 
 def test_a_hero_without_stamina_has_lost() -> None:
     fight = "      enemies: [{name: Rat, skill: 9, stamina: 5}]"
-    game = fantasy_book(fight, stamina=1)
-    page = Page(1, 0, "", (8, 0, 5))
-    [outcome] = game.transition(page, (0,))
+    [outcome] = fantasy_book(fight, stamina=1).transition(Page(1, 0, "", (8, 0, 5)), (0,))
     assert outcome.state.ending == "lost"
 
 

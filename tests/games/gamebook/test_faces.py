@@ -120,8 +120,7 @@ FORK = Gamebook(
 
 def test_a_reading_is_what_one_calculates_by_hand() -> None:
     table = compile_game(FORK)
-    uniform = TabularPolicy.uniform(table)
-    found = reading(FORK, table, uniform, solve(table).values)
+    found = reading(FORK, table, TabularPolicy.uniform(table), solve(table).values)
     # Section 3: half of all plays go there at once, and a quarter of the others.
     assert found.reached == pytest.approx({1: 1, 2: 0.5, 3: 0.625, 4: 0.375 + 0.3125})
     assert found.value == pytest.approx(dict.fromkeys((1, 2, 3, 4), 0.6))

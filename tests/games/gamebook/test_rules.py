@@ -249,8 +249,7 @@ def test_of_a_limited_good_only_so_many_are_sold_in_a_visit() -> None:
     assert page.local == (0,)
     bought = traded(game, page, 2)
     assert bought.local == (1,)
-    sold = traded(game, bought, 3)
-    assert game.legal_actions(sold) == ((0, 1),)
+    assert game.legal_actions(traded(game, bought, 3)) == ((0, 1),)
 
 
 def test_a_game_inside_a_section_goes_on_until_it_is_over() -> None:

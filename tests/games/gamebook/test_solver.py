@@ -133,8 +133,7 @@ def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
     book = generated_book(10, seed, endurance=4, rare=seed > 5)
     game = Gamebook(book, keep=keep)
     model = game.tabulate_exactly()
-    solution = solve_exactly(model)
-    play = optimal_occupancy(model, solution)
+    play = optimal_occupancy(model, solve_exactly(model))
     rows = dict(play.ends(game.final_state))
     assert sum(rows.values()) == 1
     # The same decisions, with nothing forgotten.

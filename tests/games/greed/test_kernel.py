@@ -93,8 +93,7 @@ def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
 ) -> None:
     kernel, exact = solve_greed(limit, sides), exact_ratings(limit, sides)
     for ours, theirs in ((kernel.normal, exact.normal), (kernel.last, exact.last)):
-        worst = np.abs(ours - theirs.astype(float)).max()
-        assert worst <= min(kernel.error, 1e-12)
+        assert np.abs(ours - theirs.astype(float)).max() <= min(kernel.error, 1e-12)
     for last in (False, True):
         rolls = exact.last_rolls if last else exact.normal_rolls
         fewest = kernel.last_roll if last else kernel.normal_roll
@@ -147,8 +146,7 @@ def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: 
     noise = np.random.default_rng(seed).uniform(-size, size, (2, limit + 1, limit + 1))
     normal = exact.normal.astype(float) + noise[0]
     last = exact.last.astype(float) + noise[1]
-    true_error = max(np.abs(noise).max(), 0.0)
-    assert error_bound(normal, last, sides) >= true_error
+    assert error_bound(normal, last, sides) >= max(np.abs(noise).max(), 0.0)
 
 
 def test_a_bracket_that_is_too_wide_is_an_error() -> None:

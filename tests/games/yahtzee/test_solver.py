@@ -429,8 +429,7 @@ def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path
     assert found["gap"] == pytest.approx(0, abs=1e-10)
     request = {"environment": "solvent/Yahtzee-v0", "env_kwargs": dict(GAME.info.parameters)}
     file = tmp_path / "network.npz"
-    player = network(GAME, "sampled", masked=True)
-    save_network(file, player, {"request": request})
+    save_network(file, network(GAME, "sampled", masked=True), {"request": request})
     told = answer("score", file, "--mode", "--json")
     expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
     assert told["value"] == pytest.approx(expected.value, abs=1e-12)
