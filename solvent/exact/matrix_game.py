@@ -191,7 +191,7 @@ def solve_matrix_games(payoffs: Floats, *, start: MatrixGames | None = None) -> 
     Args:
         payoffs: [G, m, n] finite payoffs to the row player.
         start: Solutions of similar games, such as those of neighbouring states or of the sweep
-            before. Their supports are tried first; the result does not depend on them.
+            before. Their supports are tried first; any strategies are allowed.
 
     Raises:
         ValueError: If the matrices are empty, their entries are not finite or too far apart, or
