@@ -18,6 +18,7 @@ from leaderboard_tables import as_markdown
 from scipy.stats import trim_mean
 from submitted import NOISE, SUITE
 
+import solvent
 from solvent.benchmark.records import FailureRecord, read_bench, write_results
 from solvent.benchmark.statistics import estimate
 from solvent.benchmark.submissions import (
@@ -29,6 +30,7 @@ from solvent.benchmark.submissions import (
 )
 from solvent.benchmark.suites import find_suite
 from solvent.benchmark.summary import POLICIES, bibtex, summarize
+from solvent.model import TabularPolicy
 from solvent.model.text import brief, exact
 from solvent.report import write_report
 from solvent.report.leaderboard import (
@@ -180,7 +182,7 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_searches_s
         {card.parent.name: packed_entry(card.parent) for card in results.glob("*/card.json")}
         for results in (ROOT / "benchmarks/results/core", ROOT / "benchmarks/results/core-mini")
     )
-    order = ["ppo", "a2c", "q_learning"]
+    order = ["ppo", "a2c", "dqn", "q_learning"]
     assert core.keys() == {*order}
     overall = [
         trim_mean(np.concatenate([*by_task(entries[name]).values()]), 0.25)
@@ -188,36 +190,44 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_searches_s
         for name in order
     ]
     assert (
-        "On `core` PPO reaches {:.3f}, A2C {:.3f} and Q-learning {:.3f}, and on `core-mini` "
-        "{:.3f}, {:.3f} and {:.3f}".format(*overall)
+        "On `core` PPO reaches {:.3f}, A2C {:.3f}, DQN {:.3f} and Q-learning {:.3f}, and on "
+        "`core-mini` {:.3f}, {:.3f}, {:.3f} and {:.3f}".format(*overall)
         in said
     )
     few = [f"solvent/{name}-v0" for name in ("CarRental", "FFCombatRandom", "RacetrackBend")]
-    ppo, a2c, table = (
+    ppo, a2c, dqn, table = (
         [trim_mean(by_task(core[name])[task], 0.25) for task in few] for name in order
     )
-    assert (
-        "scores {:.3f} in car rental and {:.3f} in combat from random starts, less than the "
-        "interquartile mean of any network with 30,000. PPO has {:.3f} and {:.3f} there, A2C "
-        "{:.3f} and {:.3f}".format(*table[:2], *ppo[:2], *a2c[:2])
-        in said
-    )
-    assert f"On the racetrack A2C has {a2c[2]:.3f} where the other two drive perfectly" in said
-    assert min(ppo[2], table[2]) > 0.9999
+    for sentence in (
+        f"from random starts DQN has {dqn[1]:.3f}, A2C {a2c[1]:.3f} and PPO {ppo[1]:.3f}.",
+        f"In car rental PPO has {ppo[0]:.3f}, A2C {a2c[0]:.3f}, and DQN {dqn[0]:.3f}, the score",
+        f"table scores {table[0]:.3f} in car rental and {table[1]:.3f} in combat, less than the",
+        f"On the racetrack A2C has {a2c[2]:.3f}, and the others round to 1.000.",
+    ):
+        assert sentence in said
+    assert min(ppo[2], dqn[2], table[2]) > 0.9995
+    rental = solvent.compile_game("solvent/CarRental-v0")
+    never = solvent.score(rental, TabularPolicy.constant(rental, 5)).normalized
+    assert rental.info.actions[0][5] == "move none"
+    assert by_task(core["dqn"])[few[0]] == pytest.approx([never] * 10)
     lucky = ["FrozenLake-v1", "solvent/FamilyHorizon-v0", "MiniGrid-MultiRoom-N2-S4-v0"]
     short = {
         name: [sum(score < 1 - 1e-9 for score in by_task(core[name])[task]) for task in lucky]
-        for name in ("ppo", "a2c")
+        for name in ("ppo", "a2c", "dqn")
     }
-    assert short == {"ppo": [1, 3, 2], "a2c": [0, 0, 0]}
+    assert short == {"ppo": [1, 3, 2], "a2c": [0, 0, 0], "dqn": [1, 0, 5]}
     assert (
         "All ten runs of A2C are optimal in FrozenLake, the horizon family and MiniGrid, where "
-        "one, three and two runs of PPO are not" in said
+        "one, three and two runs of PPO and one, none and five of DQN are not." in said
     )
-    assert "In the drive no run of any of them is better than the best constant action." in said
-    for entry in core.values():
+    assert (
+        "In the drive each run of DQN is better than the best constant action, and no run of the "
+        "others is." in said
+    )
+    for name, entry in core.items():
         [drive] = (task for task in entry.tasks if task.env == "solvent/FootballDrive-v0")
-        assert max(agent.mode_value for agent in drive.agents) <= drive.constant.value + 1e-9
+        better = [agent.mode_value > drive.constant.value + 1e-9 for agent in drive.agents]
+        assert better == [name == "dqn"] * 10
     for name, own in zip(few[:2], table, strict=False):
         networks = [by_task(entry)[name] for other, entry in mini.items() if other != "q_learning"]
         assert own < min(trim_mean(scores, 0.25) for scores in networks), name
@@ -227,23 +237,25 @@ def test_the_text_on_half_a_million_steps_is_what_the_entries_and_the_searches_s
     }
     assert (
         f"The ten seeds took {seconds['ppo'] / 60:.0f} CPU minutes with PPO, "
-        f"{seconds['a2c'] / 60:.0f} with A2C and {seconds['q_learning']:.0f} seconds with "
-        "Q-learning." in said
+        f"{seconds['a2c'] / 60:.0f} with A2C, {seconds['dqn'] / 60:.0f} with DQN and "
+        f"{seconds['q_learning']:.0f} seconds with Q-learning." in said
     )
     minutes = f"ten seeds of PPO took {seconds['ppo'] / 60:.0f} minutes of CPU time"
     assert minutes in (ROOT / "docs/benchmark.md").read_text("utf-8")
     assert (
-        "PPO was trained by the code of commit `0f4f7e26`, A2C by `9957c7be`, Q-learning by "
-        "`9311e7a9`" in said
+        "PPO was trained by the code of commit `0f4f7e26`, A2C by `9957c7be`, DQN by `15a6ff67`, "
+        "Q-learning by `9311e7a9`" in said
     )
     sources = {name: (entry.card.source, len(entry.card.seeds)) for name, entry in core.items()}
     assert sources == {
         "ppo": ("4e5741582c32", 10),
         "a2c": ("d387d973e7ec", 10),
+        "dqn": ("536cbcda57fe", 10),
         "q_learning": ("b04ac314a94f", 10),
     }
-    assert "twenty trials for PPO (89 CPU minutes) and A2C (62), and thirty for Q-learning" in said
-    for name, count, spent in (("ppo", 20, 89), ("a2c", 20, 62), ("q_learning", 30, 0)):
+    assert "trials for PPO (89 CPU minutes), A2C (62) and DQN (119), and thirty for Q-" in said
+    searched = (("ppo", 20, 89), ("a2c", 20, 62), ("dqn", 20, 119), ("q_learning", 30, 0))
+    for name, count, spent in searched:
         log = (ROOT / f"docs/evidence/core-tuning/{name}.jsonl").read_text().splitlines()
         lines = [*map(json.loads, log)]
         trials = [line for line in lines if line["kind"] == "trial"]
