@@ -140,12 +140,12 @@ SPACES: Mapping[str, Space] = {
     },
 }
 """The settings that are searched, by algorithm; all others keep their defaults."""
-LONG_PPO: Space = {
-    **PPO,
+LONG_SIZES: Space = {
     "n_envs": one_of(16, 32, 64),
     "n_steps": one_of(32, 64, 128, 256),
     "batch_size": one_of(256, 512, 1024),
 }
+LONG_PPO: Space = {**PPO, **LONG_SIZES}
 LONG_DQN: Space = {
     **DQN,
     "n_envs": one_of(16, 32, 64),
@@ -158,8 +158,10 @@ LONG: Mapping[str, Space] = {
     "ppo": LONG_PPO,
     "maskable_ppo": LONG_PPO,
     "a2c": {**SPACES["a2c"], "n_envs": one_of(16, 32, 64), "n_steps": one_of(8, 16, 32)},
+    "trpo": {**SPACES["trpo"], **LONG_SIZES},
     "dqn": LONG_DQN,
     "masked_dqn": LONG_DQN,
+    "qr_dqn": {**LONG_DQN, "policy_kwargs": SPACES["qr_dqn"]["policy_kwargs"]},
 }
 """Those on suites with more than 100,000 steps for a task. Batches of 64 took PPO some
 four times the CPU time of batches of 512 on core-mini, where all trials took 15 minutes. With 4
