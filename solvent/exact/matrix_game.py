@@ -384,7 +384,7 @@ def _named(x: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
 
 
 SADDLE, SUPPORT, COLD, RETRIED = range(4)
-"""How a game was solved: by step 1, 2 or 3 of the module docstring, or by a retry of step 3."""
+"""The steps that solve games: 1, 2 and 3 of the module docstring, and a retry of step 3."""
 
 EXACT = 1e-13
 """Smaller duality gaps, in units of the range of payoffs, are rounding."""

@@ -1,9 +1,9 @@
 """Charts as SVG: an axis, a panel of lines over two axes, legends, and maps of cells.
 
 The SVG is written directly. A panel of learning curves takes 3 kB of the page, while matplotlib's
-SVG of the same curves takes 19 kB, or 30 kB with its letters as outlines. The page's style
-sheet applies to its parts, and hovering over a line shows its name. A report also needs no packages
-of 90 MB, which take a second to import.
+SVG of the same curves takes 19 kB, or 30 kB with its letters as outlines. The style sheet
+of the page applies to the chart, hovering over a line shows the name of the series, and reports do
+not depend on a package of 90 MB that takes a second to import.
 
 **Colours** can be distinguished by all readers, on paper too. Series have the colours of
 M. Okabe and K. Ito, "Color Universal Design" (2008), and a page five more of P. Tol, "Colour
@@ -229,7 +229,7 @@ def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
 
 
 def value_axis(values: Iterable[float]) -> Axis:
-    """Return an axis that fits values, with a lane at its end for infinite values.
+    """Return an axis for finite and infinite values; infinite ones are drawn in a separate lane.
 
     Args:
         values: The values to draw; NaN stands for none.
