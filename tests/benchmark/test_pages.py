@@ -258,7 +258,7 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
     each = ", ".join(f"{gap:.4f}" for gap in fresh)
     assert (
         f"three times the steps it is {np.mean(starts['tried'][name]):.4f} on these seeds. "
-        f"Seeds 0 to 2, which chose nothing, have {each}, a mean of {np.mean(fresh):.4f}" in words
+        f"Seeds 0 to 2, used for no choice, have {each}, a mean of {np.mean(fresh):.4f}" in words
     )
     drive = results["solvent/FootballDrive-v0"]
     seen, means = drive["microscope"], [np.mean(gaps) for gaps in drive["tried"].values()]

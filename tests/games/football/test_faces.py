@@ -209,7 +209,7 @@ def test_what_the_page_says_of_fourth_down_holds_everywhere(standard: SolvedFoot
     # Row 49 is midfield.
     own, anywhere = np.nanmax(found.fake[:49]), np.nanmax(found.fake)
     chances = f"at most {100 * own:.1f}% in your own half and {100 * anywhere:.1f}% anywhere"
-    assert f"Fake from punt formation with a probability of {chances}" in said
+    assert f"fakes from punt formation with a probability of {chances}" in said
 
 
 def test_the_page_holds_the_sheet_of_every_situation(standard: SolvedFootball) -> None:
