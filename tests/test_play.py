@@ -214,7 +214,8 @@ def test_simultaneous_choices_are_priced_in_points(player: int) -> None:
 
 
 def test_rewards_on_the_way_are_added_up() -> None:
-    session = Session(["up", "right", "up", "right"])
-    session.play("windy-gridworld", seed=1)
+    # Two right doors, each with a fraction of the reward, and a wrong one, which takes one back.
+    session = Session(["door 2", "door 8", "door 1"])
+    session.play("solvent/FamilyActions-v0", seed=1)
     told = re.findall(r"You receive (\S+), which makes (\S+)\.", session.text)
-    assert told == [("-1", "-1"), ("-1", "-2"), ("-1", "-3"), ("-1", "-4")]
+    assert told == [("0.125", "0.125"), ("0.125", "0.25"), ("-0.125", "0.125")]

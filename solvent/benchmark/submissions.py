@@ -369,12 +369,11 @@ def pack_submission(
         "tuning": brief(tuning, LONGEST_TEXT),
         "hardware": _hardware(agents),
         **words,
+        # Recorded privileges cannot be denied.
+        "uses_model": words.get("uses_model", False) or any(a.uses_model for a in agents),
+        "saw_solution": words.get("saw_solution", False)
+        or any(saw_solution(agent.hyperparameters) for agent in agents),
     }
-    # Recorded privileges cannot be denied.
-    given["uses_model"] = words.get("uses_model", False) or any(a.uses_model for a in agents)
-    given["saw_solution"] = words.get("saw_solution", False) or any(
-        saw_solution(agent.hyperparameters) for agent in agents
-    )
     card = Card(
         algorithm=algorithm,
         suite=bench.suite.name,

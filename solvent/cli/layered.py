@@ -17,7 +17,7 @@ from rich.console import Console
 
 from solvent.benchmark.progress import Bar
 from solvent.cli.groups import interruptible
-from solvent.cli.printing import facts, game_text, show_starts, solution_rows
+from solvent.cli.printing import facts, show_starts, solution_rows
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import (
     Plan,
@@ -37,6 +37,7 @@ from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
 from solvent.model.game import deciders, words
 from solvent.model.parameters import check_choice
+from solvent.model.text import game_text
 
 if TYPE_CHECKING:
     from solvent.exact.layered.game import Layer, LayeredGame

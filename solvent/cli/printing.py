@@ -26,6 +26,7 @@ from solvent.model.text import (
     ROUNDING,
     UNBOUNDED,
     exact,
+    game_text,
     interval,
     precise,
     small,
@@ -169,12 +170,6 @@ ENDLESS = f"−∞  ({NEVER_ENDS}, and costs for ever)"
 
 STARTS = 6
 """The number of states of the start distribution that are shown."""
-
-
-def game_text(info: GameInfo) -> str:
-    """A game with the parameters that make it what it is."""
-    parameters = ", ".join(f"{name.replace('_', ' ')} {value}" for name, value in info.parameters)
-    return info.name + (f": {parameters}" if parameters else "")
 
 
 def discount_text(info: GameInfo) -> str:

@@ -17,7 +17,7 @@ import typer
 from rich.console import Console
 
 from solvent import exact
-from solvent.baselines import all_baselines, make_baseline
+from solvent.baselines import all_baselines, baselines_of, make_baseline
 from solvent.baselines.environments import opponent_policy
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.benchmark.progress import Bar, solving
@@ -32,7 +32,6 @@ from solvent.cli.parameters import (
 )
 from solvent.cli.printing import (
     facts,
-    game_text,
     score_json,
     show_score,
     show_solution,
@@ -46,7 +45,7 @@ from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.game import words
 from solvent.model.parameters import brief, check_choice, shown
 from solvent.model.registry import game_specs, load, meaning, spec_of
-from solvent.model.text import precise
+from solvent.model.text import game_text, precise
 from solvent.model.transforms import DiscountedGame, discounted_policy
 from solvent.registration import find_environment
 
@@ -173,6 +172,8 @@ def explore(
 
     if export is not None:
         page_file(export)
+        if policy is not None:
+            raise ValueError("--policy is compared on the served pages; drop --export")
     if solution is None and meaning(game)[0] not in game_specs() and Path(game).is_dir():
         solved = open_solution(Path(game), words=words)
     elif solution is not None:
@@ -355,6 +356,8 @@ def score_named(
         solved = None if solution is None else open_solution(solution, game, words)
         rules = rules if solved is None else solved.game
         _check_known(str(what), rules, solved)
+        if mode:
+            raise ValueError(f"--mode is for policies in tables and for networks, not for {what}")
         _score_alone(rules, str(what), solved, solution, out, as_json=as_json)
         return
     if kind == "network":
@@ -363,18 +366,21 @@ def score_named(
         return
     if kind != "policy":
         raise ValueError(f"{what}: holds a {brief(kind)}, not a policy")
-    if out is not None:
-        raise ValueError("--out is for games that are solved layer by layer")
+    for option, given in (("--out", out), ("--solution", solution)):
+        if given is not None:
+            raise ValueError(f"{option} is for games that are solved layer by layer")
     if rules is None and is_zip:
         raise ValueError(f"{what}: a .zip does not record its game; name the game after it")
     rules = game_of_training(what) if rules is None else rules
+    if is_name:
+        check_choice(str(what), SCORED, baselines_of(rules))
     with solving(rules.info.name) as progress:
         table = cached_table(rules, progress=progress)
         illegal = None
         if is_zip:
             policy, illegal = _network_policy(what, rules, table, network, mode=mode)
         else:
-            named = make_baseline(str(what), table, what=SCORED) if is_name else None
+            named = make_baseline(str(what), table) if is_name else None
             policy = named or _policy_in(what, rules, table)
             policy = policy.mode() if mode else policy
         optimum = exact.cached_solution(table, progress=progress)

@@ -46,6 +46,7 @@ from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
+from solvent.model.text import game_text
 from solvent.report.sections import Section, beside, script_json, templates
 
 SCRIPTS = (
@@ -308,18 +309,13 @@ def render(
 def _about(explorer: Explorer) -> dict[str, Any]:
     """Return the facts about a game that every page on it shows."""
     solved, info = explorer.solved, explorer.solved.game.info
-    parameters = [
-        f"{name.replace('_', ' ')} {value}"
-        for name, value in info.parameters
-        if value is not None and not isinstance(value, bool | dict | list | tuple)
-    ]
     return {
         "name": info.name,
         "players": info.players,
         "sides": explorer.sides,
         "meaning": ValueScale(info).meaning,
         "rules": explorer.states.named(explorer.spec.rules) if explorer.spec else "",
-        "game_text": ", ".join((info.name, *parameters)),
+        "game_text": game_text(info),
         "value": solved.value,
         "bracket": f"[{solved.lower:z.15g}, {solved.upper:z.15g}]".replace("-", "−"),
         "found_by": solved.method,

@@ -71,26 +71,14 @@ def add(total: int, usable: bool, card: int) -> tuple[int, bool]:
 
 
 @cache
-def dealers_sums(total: int, usable: bool) -> dict[int, Fraction]:
-    """Return the distribution of the dealer's final sum; 0 stands for more than 21."""
-    if total >= DEALER_STICKS:
-        return {total if total <= GOAL else 0: Fraction(1)}
-    found: dict[int, Fraction] = {}
-    for card, p in CARDS.items():
-        for last, q in dealers_sums(*add(total, usable, card)).items():
-            found[last] = found.get(last, Fraction(0)) + p * q
-    return found
-
-
-@cache
-def asked_with(total: int, usable: bool) -> dict[tuple[int, bool], Fraction]:
-    """Return the distribution of the player's sum, and usable ace, at the first decision."""
-    if total >= PLAYER_ASKED:
+def drawn_to(least: int, total: int, usable: bool) -> dict[tuple[int, bool], Fraction]:
+    """Return the distribution of a sum, and its usable ace, after drawing cards up to `least`."""
+    if total >= least:
         return {(total, usable): Fraction(1)}
     found: dict[tuple[int, bool], Fraction] = {}
     for card, p in CARDS.items():
-        for asked, q in asked_with(*add(total, usable, card)).items():
-            found[asked] = found.get(asked, Fraction(0)) + p * q
+        for last, q in drawn_to(least, *add(total, usable, card)).items():
+            found[last] = found.get(last, Fraction(0)) + p * q
     return found
 
 
@@ -135,7 +123,7 @@ class Blackjack(Rules):
         for (dealer, p), (first, q), (second, r) in product(CARDS.items(), repeat=3):
             total, usable = add(*add(0, False, first), second)
             natural = self.natural and total == GOAL
-            for asked, s in asked_with(total, usable).items():
+            for asked, s in drawn_to(PLAYER_ASKED, total, usable).items():
                 found.append(Outcome(p * q * r * s, Hand(asked[0], dealer, asked[1], natural)))
         return tuple(sorted(merged(found), key=lambda outcome: outcome.state))
 
@@ -152,8 +140,9 @@ class Blackjack(Rules):
             results = {1: 1 - both, 0: both}
         else:
             results = {1: Fraction(0), 0: Fraction(0), -1: Fraction(0)}
-            for last, p in dealers_sums(*add(0, False, state.dealer)).items():
-                results[(state.total > last) - (state.total < last)] += p
+            for (last, _), p in drawn_to(DEALER_STICKS, *add(0, False, state.dealer)).items():
+                dealers = last if last <= GOAL else 0
+                results[(state.total > dealers) - (state.total < dealers)] += p
         return tuple(Outcome(p, OVER, result) for result, p in results.items() if p)
 
     def _hit(self, state: Hand) -> tuple[Outcome, ...]:

@@ -73,10 +73,9 @@ class Goofspiel(Rules):
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
-        every = range(1, self.cards + 1)
         # Who loses only the prize of 1 wins all others; nobody can win them all.
-        most = float(sum(every) - 2)
-        names = tuple(f"bid {card}" for card in every)
+        most = float(sum(self._every) - 2)
+        names = tuple(f"bid {card}" for card in self._every)
         return GameInfo(
             name="goofspiel",
             players=2,
@@ -86,9 +85,9 @@ class Goofspiel(Rules):
             sources=("Ross 1971", "Rhoads and Bartholdi 2012"),
             parameters=(("cards", self.cards), ("order", self.order)),
             observation_labels=(
-                *(f"my {card}" for card in every),
-                *(f"the other's {card}" for card in every),
-                *(f"prize {card} to come" for card in every),
+                *(f"my {card}" for card in self._every),
+                *(f"the other's {card}" for card in self._every),
+                *(f"prize {card} to come" for card in self._every),
                 "prize",
             ),
             unit="points",
@@ -96,7 +95,7 @@ class Goofspiel(Rules):
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the full hands, with the first prize turned up."""
-        every = tuple(range(1, self.cards + 1))
+        every = tuple(self._every)
         return self._turned_up(every, every, every)
 
     def _turned_up(self, prizes: Cards, first: Cards, second: Cards) -> tuple[Outcome, ...]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from solvent.model.game import WINS, WINS_OR_TIES, Game, GameInfo, words
+from solvent.model.parameters import as_value
 from solvent.model.tabular import TabularGame, TabularPolicy
 
 ROUNDING = 1e-12
@@ -83,6 +84,17 @@ def tick(value: float) -> str:
         times = f"{float(digits):g}"
         return f"{times}×{_power_of_ten(int(power))}".removeprefix("1×").replace("-", "−")
     return f"{value:.6g}"
+
+
+def game_text(info: GameInfo) -> str:
+    """A game with its parameters, such as ``pig: target 20, sides 6, signed no``."""
+    flags = {"True": "yes", "False": "no"}
+    parameters = ", ".join(
+        f"{name.replace('_', ' ')} {flags.get(str(value)) or as_value(value)}"
+        for name, value in info.parameters
+        if value is not None
+    )
+    return f"{info.name}: {parameters}" if parameters else info.name
 
 
 def field_names(game: TabularGame) -> tuple[str, ...]:

@@ -312,12 +312,12 @@ class Session:
                 joint = self._choose(state, record)
                 outcome = self.roll(self.game.transition(state, joint))
                 self.tell(state, joint, outcome)
-                reward += float(outcome.reward)
+                gained = float(outcome.reward)
+                reward += gained
                 state = outcome.state
-                if outcome.reward and not self.scale.is_chance and not self.game.is_terminal(state):
+                if gained and not self.scale.is_chance and not self.game.is_terminal(state):
                     sign = 1 if self.player == 0 else -1
-                    in_all = sign * reward
-                    self.show(f"You receive {sign * outcome.reward:g}, which makes {in_all:g}.")
+                    self.show(f"You receive {sign * gained:g}, which makes {sign * reward:g}.")
                 self.show("")
         except (EOFError, KeyboardInterrupt, LeaveError):
             self.show("")

@@ -31,7 +31,7 @@ from solvent.benchmark.summary import (
 from solvent.exact import SolvedGame, solve, with_table, write_atomically
 from solvent.model import Game, ValueScale
 from solvent.model.registry import spec_of
-from solvent.model.text import field_names
+from solvent.model.text import field_names, game_text
 from solvent.report.charts import (
     distances,
     ends,
@@ -292,6 +292,7 @@ def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark
         "anchor": task.name,
         "task": task,
         "about": about.partition("\n")[0],
+        "game_text": game_text(game.info),
         "optima": optima,
         "states": None,
         "method": method,

@@ -32,7 +32,7 @@ from stable_baselines3.common.utils import LinearSchedule
 from torch import nn
 
 from solvent.model.files import open_file
-from solvent.model.parameters import brief, check_choice, check_integer
+from solvent.model.parameters import brief, check_choice, check_integer, check_rational
 from solvent.model.registry import game_specs
 from solvent.training.learners import DistinctMaskablePPO, DistinctPPO, MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
@@ -83,7 +83,7 @@ def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Lear
         among: The allowed algorithms.
 
     Raises:
-        ValueError: If there is none of that name, or its policies have no table.
+        ValueError: If there is none of that name.
     """
     return among[check_choice(name, "algorithm", among)]
 
@@ -136,13 +136,12 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
         # Stable-Baselines3 adds the ending to a name without one.
         bare = not Path(path).suffix and not Path(path).exists()
         with open_file(f"{path}.zip" if bare else path) as file:
-            found = model.load(file, device="cpu")
+            return model.load(file, device="cpu")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
     except Exception as error:  # What is unpickled may raise anything.
         what = f"{type(error).__name__}: {brief(str(error))}"
         raise ValueError(f"{path}: not a network of {algorithm} ({what})") from error
-    return found
 
 
 SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
@@ -227,8 +226,9 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
         model: The class of the algorithm.
 
     Raises:
-        ValueError: If an argument is not one of the algorithm's, or a schedule is not of the
-            form ``lin_x``, or ``policy_kwargs`` is more than a dictionary of plain values.
+        ValueError: If an argument is not one of the algorithm's, ``n_timesteps`` is below 1 or
+            no number, a schedule is not of the form ``lin_x``, or ``policy_kwargs`` is more than a
+            dictionary of plain values.
     """
     # The class itself takes the network and the environment; these are given by the training.
     own = set(inspect.signature(model).parameters) - {"env", "seed", "device", "tensorboard_log"}
@@ -239,7 +239,7 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     share = arguments.pop(EXPLORING, None)
     n_envs = check_integer(arguments.pop("n_envs", 1), "n_envs", 1, 2**20)
     # YAML reads 1e6 as text, and rl-baselines3-zoo therefore takes numbers of any kind.
-    n_timesteps = int(float(arguments.pop("n_timesteps")))
+    n_timesteps = int(check_rational(arguments.pop("n_timesteps"), "n_timesteps", 1, 10**12))
     policy = str(arguments.pop("policy", "MlpPolicy"))
     for name in SCHEDULED:
         if isinstance(arguments.get(name), str):

@@ -322,8 +322,10 @@ def test_every_game_has_a_picture_of_its_start() -> None:
     for card in library.cards:
         assert "<svg" in card["picture"] or "prose" in card["picture"], card["name"]
         assert len(card["line"]) > 10, card["name"]
-    page = make_app(library).test_client().get("/").text
-    assert page.count('class="thumb"') == len(library.games)
+    own = make_app(library).test_client()
+    assert own.get("/").text.count('class="thumb"') == len(library.games)
+    # An error leads back to the gallery.
+    assert '<a class="button" href="/" data-focus>' in own.get("/board").text
 
 
 def test_actions_of_a_scene_are_legal_and_named() -> None:

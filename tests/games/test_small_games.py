@@ -45,9 +45,8 @@ from solvent.games.blackjack import (
     STICK,
     Hand,
     add,
-    asked_with,
     dealers_natural,
-    dealers_sums,
+    drawn_to,
 )
 from solvent.games.blotto import Battle
 from solvent.games.car_rental.rules import PARTS, Cars, at_most, day
@@ -608,12 +607,11 @@ def test_an_ace_counts_11_as_long_as_it_can() -> None:
 
 
 def test_the_dealer_hits_up_to_16_and_sticks_on_17() -> None:
-    assert dealers_sums(17, False) == {17: 1}
-    assert dealers_sums(17, True) == {17: 1}
-    assert dealers_sums(22, False) == {0: 1}
-    assert dealers_sums(16, False) == {**dict.fromkeys(range(17, 22), CARD), 0: 8 * CARD}
+    assert drawn_to(17, 17, False) == {(17, False): 1}
+    assert drawn_to(17, 17, True) == {(17, True): 1}
+    assert drawn_to(17, 16, False) == {(16 + card, False): p for card, p in CARDS.items()}
     for card in CARDS:
-        assert sum(dealers_sums(*add(0, False, card)).values()) == 1
+        assert sum(drawn_to(17, *add(0, False, card)).values()) == 1
 
 
 def test_two_cards_that_make_21_are_an_ace_and_a_ten() -> None:
@@ -621,8 +619,8 @@ def test_two_cards_that_make_21_are_an_ace_and_a_ten() -> None:
 
 
 def test_below_12_the_player_is_not_asked() -> None:
-    assert asked_with(12, False) == {(12, False): 1}
-    assert asked_with(11, False) == {
+    assert drawn_to(12, 12, False) == {(12, False): 1}
+    assert drawn_to(12, 11, False) == {
         (12, False): CARD,
         **{(11 + card, False): CARD for card in range(2, 10)},
         (21, False): 4 * CARD,
@@ -657,13 +655,13 @@ def test_there_are_the_200_states_of_the_book() -> None:
 
 
 def test_who_is_nearer_to_21_wins() -> None:
-    # With a six the dealer has 17, 18 and so on by these chances; 0 is beyond 21.
-    sums = dealers_sums(6, False)
+    # With a six the dealer has 17, 18 and so on by these chances.
+    sums = [(last, p) for (last, _), p in drawn_to(17, 6, False).items() if last <= 21]
     for total in range(12, 22):
         found = {o.reward: o.probability for o in GAME.transition(Hand(total, 6, False), (STICK,))}
-        assert found.get(1, 0) == sum(p for last, p in sums.items() if last < total)
-        assert found.get(0, 0) == sums.get(total, 0)
-        assert found.get(-1, 0) == sum(p for last, p in sums.items() if last > total)
+        assert found.get(0, 0) == sum(p for last, p in sums if last == total)
+        assert found.get(-1, 0) == sum(p for last, p in sums if last > total)
+        assert found.get(1, 0) == 1 - sum(p for last, p in sums if last >= total)
 
 
 @pytest.mark.parametrize("natural", [True, False])

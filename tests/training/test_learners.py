@@ -296,6 +296,8 @@ def test_rl_zoo_reads_them_itself() -> None:
 def test_wrong_hyperparameters_are_named() -> None:
     for raw, message in (
         ({"n_step": 5}, "is 'n_step'; .*Did you mean 'n_steps'"),
+        ({"n_timesteps": 0}, "n_timesteps is 0; allowed are numbers from 1 to"),
+        ({"n_timesteps": "many"}, "n_timesteps is 'many'; allowed are numbers from 1 to"),
         ({"learning_rate": "exp_3"}, "learning_rate is 'exp_3'; allowed are"),
         ({"clip_range": "lin_x"}, "clip_range is 'lin_x'; allowed are"),
         ({"policy_kwargs": "dict(a=open('x'))"}, "policy_kwargs is"),

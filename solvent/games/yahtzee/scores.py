@@ -47,19 +47,11 @@ CardPolicy = Callable[[Cards], Choices]
 """A policy that returns its choices in all turns from some cards at once."""
 
 
-def greedy_policy(layers: YahtzeeLayers) -> CardPolicy:
-    """Return the policy that maximises the points of this turn, bonuses included.
-
-    Args:
-        layers: The layers of the form.
-    """
-    return _best_policy(layers, lambda layer: np.zeros(layers.shape(layer + 1)))
-
-
 def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardPolicy:
     """Return the best actions, given the values of the layer after each layer.
 
-    With those of a solution the policy is optimal, and breaks ties as the solution does.
+    With those of a solution the policy is optimal, and breaks ties as the solution does. With
+    zeros it maximizes the points of the present turn, bonuses included.
     """
     known = lru_cache(maxsize=1)(after)
 
@@ -153,7 +145,9 @@ def looked(
 
 KNOWN: Mapping[str, Callable[[YahtzeeSolution], CardPolicy]] = {
     "optimal": lambda solution: _best_policy(solution.layers, solution.after),
-    "greedy": lambda solution: greedy_policy(solution.layers),
+    "greedy": lambda solution: _best_policy(
+        solution.layers, lambda layer: np.zeros(solution.layers.shape(layer + 1))
+    ),
     "uniform": lambda solution: uniform_policy(solution.layers),
 }
 """The built-in policies by their names."""
