@@ -323,6 +323,16 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
     )
 
 
+def test_a_network_that_learned_the_second_seat_is_scored_there(tmp_path: Path) -> None:
+    pytest.importorskip("torch")
+    nim = ("nim", "--heaps", "[1,2]")
+    said("train", *nim, "--seat", "1", "--out", str(tmp_path), "--timesteps", "512")
+    expected = answer("score", str(tmp_path / "policy.npz"), "--json")
+    told = answer("score", str(tmp_path / "model.zip"), *nim, "--trust", "--json")
+    assert told["player"] == expected["player"] == 1
+    assert told["value"] == pytest.approx(expected["value"])
+
+
 # What is refused
 
 

@@ -9,6 +9,7 @@ import shutil
 import sys
 import zipfile
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.parameters import game_of_training
-from solvent.exact import load_policy, load_solution, save_policy
+from solvent.exact import load_policy, load_solution, save_policy, write_archive
 from solvent.exact.layered.folder import LayerFolder
 from solvent.games import Pig
 from solvent.games.gamebook.loader import BookError, check_book, load_book
@@ -233,6 +234,21 @@ def test_a_person_may_trust_results_and_exercises(tmp_path: Path, mark: Path) ->
         read_bench(results(tmp_path, game="hostile:Coin"), trust=True).tasks[0].game
         == "hostile:Coin"
     )
+
+
+def test_no_text_in_a_file_commands_the_terminal(tmp_path: Path) -> None:
+    clear, told, pig = "\x1b[2J", r"\x1b[2J", ("pig", "--target", "4")
+    policy, other = str(tmp_path / "policy.npz"), str(tmp_path / "other.npz")
+    save_policy(policy, replace(TabularPolicy.uniform(table()), name=f"{clear}mine"))
+    write_archive(other, {"kind": clear}, {})
+    asked = exercise(tmp_path, game="pig", parameters={"target": 4}, title=f"{clear}A coin")
+    for output in (
+        said("score", policy, *pig),
+        said("grade", str(asked)),
+        refusal("score", other, *pig),
+    ):
+        assert told in output
+        assert clear not in output
 
 
 def forget() -> None:

@@ -422,8 +422,11 @@ HARMLESS = {
 STEPPING = {"reset", "step", "step_async", "step_wait"}
 """Methods that must not have been replaced in an object."""
 
-WRITING = ("HumanRendering", "Monitor", "RecordVideo", "RenderCollection")
-"""Harmless wrappers that write or draw, and are left out of copies."""
+LEFT_OUT = (
+    "ClipReward", "HumanRendering", "Monitor", "NormalizeReward", "RecordVideo",
+    "RenderCollection", "TransformReward",
+)  # fmt: skip
+"""Harmless wrappers that change rewards, write or draw, and are left out of copies."""
 
 EPISODES, STEPS = 300, 5000
 """Largest number of replayed episodes, and of steps in all of them."""
@@ -472,7 +475,10 @@ def _known(layer: Any) -> bool:
     if _inside(layer):
         return (package, name) == ("stable_baselines3", "VecNormalize") and not layer.norm_obs
     # The innermost one is our own, has a dictionary of transitions (replay), or is refused later.
-    return package == "solvent" or not hasattr(getattr(layer, "unwrapped", layer), "game")
+    # What is no environment itself, such as a SubprocVecEnv, may have any inside.
+    return package == "solvent" or (
+        isinstance(layer, gym.Env) and not hasattr(layer.unwrapped, "game")
+    )
 
 
 def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any]) -> Ints:
@@ -519,9 +525,16 @@ def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any
             # Where an episode ended before the learner's first turn no action is legal.
             chances += not chances.any()
             action = int(random.choice(len(chances), p=chances / chances.sum()))
-            seen, _, ended, truncated, info = twin.step(action)
+            seen, reward, ended, truncated, info = twin.step(action)
             if toy:
-                number = _reached(native, seen, [(to, p) for p, to, *_ in native.P[number][action]])
+                branches = native.P[number][action]
+                number = _reached(native, seen, [(to, p) for p, to, *_ in branches])
+                if (number, reward, ended) not in [(to, *told) for _, to, *told in branches]:
+                    raise ValueError(
+                        f"{type(native).__name__} gives the reward {shown(reward)} and "
+                        f"{'ends' if ended else 'goes on'} in state {number}, which its own table "
+                        f"does not say; pass the table that is meant, solvent.model.GymnasiumTable"
+                    )
             over, steps = ended or truncated, steps + 1
     return np.array(met, np.int64)
 
@@ -554,10 +567,10 @@ def _singles(env: Any) -> list[Any]:
 
 
 def _copied(env: Any) -> Any:
-    """Return an independent copy of an environment, without wrappers that write or draw."""
+    """Return an independent copy of an environment, without the wrappers of :data:`LEFT_OUT`."""
     if isinstance(env, gym.Wrapper):
         inner = _copied(env.env)
-        return inner if type(env).__name__ in WRITING else deepcopy(env, {id(env.env): inner})
+        return inner if type(env).__name__ in LEFT_OUT else deepcopy(env, {id(env.env): inner})
     # A table of transitions may be large, and is never changed.
     table = vars(env).get("P")
     try:

@@ -69,7 +69,17 @@ from solvent.benchmark.policies import (
 )
 from solvent.benchmark.progress import Moment, Report
 from solvent.benchmark.records import AgentRecord, FailureRecord, Outcome
-from solvent.benchmark.run_folder import RECORD, RunFolder, named, request_beside, saw_solution
+from solvent.benchmark.run_folder import (
+    GIVEN,
+    OPPONENT,
+    RECORD,
+    RunFolder,
+    meets_solution,
+    named,
+    request_beside,
+    saw_solution,
+    seen_of_solution,
+)
 from solvent.benchmark.suites import Setting, Task, TaskGame, task_game
 from solvent.envs.env import Env
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
@@ -87,7 +97,7 @@ if TYPE_CHECKING:
 GROUP = "solvent.algorithms"
 """The group of entry points under which packages declare their algorithms."""
 
-GIVEN = ("make", "seed", "budget", "callback")
+ARGUMENTS = ("make", "seed", "budget", "callback")
 """The arguments of every algorithm."""
 
 
@@ -144,8 +154,8 @@ class Algorithm:
             ValueError: If the function does not have the parameters of an algorithm.
         """
         parameters = list(inspect.signature(self.run).parameters.values())
-        first, others = parameters[: len(GIVEN)], parameters[len(GIVEN) :]
-        fits = len(first) == len(GIVEN) and all(
+        first, others = parameters[: len(ARGUMENTS)], parameters[len(ARGUMENTS) :]
+        fits = len(first) == len(ARGUMENTS) and all(
             one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in first
         )
         own = [one for one in others if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
@@ -153,7 +163,7 @@ class Algorithm:
         given = self.run.keywords if isinstance(self.run, partial) else {}
         if not fits or any(one.default is one.empty for one in own):
             raise ValueError(
-                f"an algorithm is a function of {', '.join(GIVEN)} and of parameters with "
+                f"an algorithm is a function of {', '.join(ARGUMENTS)} and of parameters with "
                 f"defaults, not of {inspect.signature(self.run)}"
             )
         return {one.name: one.default for one in own} | given
@@ -196,7 +206,7 @@ def as_algorithm(found: Any, name: str) -> Algorithm:
         if not callable(found) or inspect.isclass(found):
             raise ValueError(
                 f"the algorithm {name} is {shown(found)}; allowed are a function of "
-                f"{', '.join(GIVEN)} and an Algorithm"
+                f"{', '.join(ARGUMENTS)} and an Algorithm"
             )
         known = [one.name for one in fields(Algorithm) if one.name != "run"]
         stated = {field: getattr(found, field) for field in known if hasattr(found, field)}
@@ -256,11 +266,12 @@ class MakeEnv:
         task: The task: the id of the environment, whether it is self-play and so on.
         player: The player that learns, 0 or 1; 0 in self-play, where both do.
         observation: Default observation type of the environments.
+        given: Descriptions of what the environments made so far give from the solution.
     """
 
     def __init__(self, game: TaskGame, algorithm: Algorithm) -> None:
         self._game, self._uses_model = game, algorithm.uses_model
-        self.task = game.task
+        self.task, self.given = game.task, set[str]()
         self.player = game.seats[0]
         self.observation = algorithm.observation
 
@@ -330,6 +341,15 @@ class MakeEnv:
         """The same table, for a compiled loop that uses it only to draw episodes."""
         return self._game.table
 
+    def has_opponent(self, env_kwargs: Mapping[str, Any]) -> bool:
+        """Return whether arguments name the task's opponent, the same for every algorithm.
+
+        Args:
+            env_kwargs: Arguments of an environment.
+        """
+        own = self.task.env_kwargs.get("opponent")
+        return not self.task.self_play and env_kwargs.get("opponent") == own
+
     def _of_env(self, arguments: Mapping[str, Any]) -> dict[str, Any]:
         published = self.task.environment not in ENVIRONMENTS
         own = {} if published else self.task.env_kwargs
@@ -357,13 +377,18 @@ class MakeEnv:
         if self.task.environment not in ENVIRONMENTS:
             return of_table(self._game.table, rules=self._game.rules, **own)
         register_envs()
-        return by_id(self.task.environment, **own)
+        made = by_id(self.task.environment, **own)
+        if not self.has_opponent(own) and meets_solution(made):
+            self.given.add(OPPONENT)
+        return made
 
 
 OWN = "own"
 """The folder of an algorithm's own files, inside the folder of the run."""
 
-IDENTITY = {"algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs"}
+IDENTITY = {
+    "algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs", "opponent",
+}  # fmt: skip
 """The entries of a training's request besides its settings."""
 
 LONGEST_ERROR = 1000
@@ -438,6 +463,7 @@ class RunCallback:
         folder: Folder for the algorithm's own files, such as checkpoints.
         curve: The learning curve so far, including the points before an interruption.
         hyperparameters: Hyperparameters of the algorithm.
+        make: Makes the environments of the run.
     """
 
     def __init__(
@@ -450,6 +476,7 @@ class RunCallback:
         report: Report | None = None,
     ) -> None:
         self._game, self._algorithm, self._budget = game, algorithm, budget
+        self.make = MakeEnv(game, algorithm)
         self._path, self._name, self._report = folder / "curve.csv", name, report
         self.folder = folder / OWN
         self.folder.mkdir(parents=True, exist_ok=True)
@@ -470,13 +497,19 @@ class RunCallback:
     def settings(self) -> dict[str, Any]:
         """The hyperparameters, with the request of a :func:`solvent.training.train` in `folder`.
 
-        So an algorithm that trains with it need not :meth:`note` its hyperparameters.
+        So an algorithm that trains with it need not :meth:`note` its hyperparameters. What an
+        opponent other than the task's gave from the solution is an entry of its own, and so is what
+        an earlier one of several trainings was given.
         """
-        found = dict(self.hyperparameters)
+        found, given = dict(self.hyperparameters), set(self.make.given)
         for path in sorted(self.folder.rglob(RECORD)):
             asked = request_beside(path) or {}
+            same = self.make.has_opponent(asked.get("env_kwargs", {}))
+            given.update(seen_of_solution(asked | {"env_kwargs": None} if same else asked))
             found |= asked.get("hyperparameters", {})
             found |= {key: value for key, value in asked.items() if key not in IDENTITY}
+        if given.difference(seen_of_solution(found)):
+            found[GIVEN] = ", ".join(sorted(given))
         return found
 
     def __call__(self, policy: Any, timesteps: int) -> None:
@@ -610,7 +643,7 @@ def _learn(
     place, name = folder.folder, f"{run.algorithm} {run.seed}"
     callback = RunCallback(game, algorithm, run.budget, place, name, report)
     try:
-        returned = algorithm.run(MakeEnv(game, algorithm), run.seed, run.budget, callback)
+        returned = algorithm.run(callback.make, run.seed, run.budget, callback)
         policies = callback.end(returned)
     except (Exception, SystemExit):
         # Without files of its own, the run may start again with a corrected algorithm.

@@ -288,6 +288,13 @@ GIVEN = "given_exact_values"
 """The setting that says which exact values a learner was given instead of its estimates."""
 
 
+OPTIMAL = "optimal"
+"""The name of the solver's policies."""
+
+MET = "opponent"
+"""The setting that names the solver's policy as an opponent if the arguments do not."""
+
+
 def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
     """Return what a learner was given from the solution, in words; empty if nothing.
 
@@ -309,9 +316,22 @@ def seen_of_solution(settings: Mapping[str, Any]) -> tuple[str, ...]:
     # no seat.
     if isinstance(kwargs, Mapping) and "exploring" not in settings:
         opponent = kwargs.get("opponent", entry.opponent if entry else None)
-        if "optimal" in (opponent if isinstance(opponent, Mapping) else [opponent]):
+        pool = opponent if isinstance(opponent, Mapping) else [opponent]
+        if OPTIMAL in (*pool, settings.get(MET)):
             seen.append(OPPONENT)
     return tuple(seen)
+
+
+def meets_solution(env: Any) -> bool:
+    """Return whether an opponent in an environment is the solver's policy, by its name.
+
+    Args:
+        env: An environment of this package.
+    """
+    pool = env.unwrapped.opponents
+    # With a table an opponent is a policy for each seat.
+    every = (one for entry in pool for one in (entry if isinstance(entry, tuple) else (entry,)))
+    return any(getattr(one, "name", "") == OPTIMAL for one in every)
 
 
 def named(algorithm: str, settings: Mapping[str, Any]) -> str:

@@ -188,6 +188,11 @@ class Card:
                 f"seeds is {shown(self.seeds)}; expected 1 to {MOST_SEEDS} whole numbers from 0 to "
                 f"2^63 - 1, in ascending order"
             )
+        if self.saw_solution and not self.algorithm.endswith(MARK):
+            raise ValueError(
+                f"algorithm is {self.algorithm}; the name of one that saw the solution ends in "
+                f"{MARK}"
+            )
 
 
 def write_card(folder: str | Path, card: Card) -> None:
@@ -374,8 +379,9 @@ def pack_submission(
         "saw_solution": words.get("saw_solution", False)
         or any(saw_solution(agent.hyperparameters) for agent in agents),
     }
+    told = not given["saw_solution"] or algorithm.endswith(MARK)
     card = Card(
-        algorithm=algorithm,
+        algorithm=algorithm if told else algorithm + MARK,
         suite=bench.suite.name,
         suite_hash=bench.suite.hash,
         seeds=tuple(sorted({agent.seed for agent in agents})),
@@ -395,7 +401,7 @@ def pack_submission(
                         f"{where}: {algorithm} has the seeds {shown(seeds)} in {asked.name}; "
                         f"expected {shown(list(card.seeds))}, the same in every task"
                     )
-                packed.append(_packed(folder, place, task, task_game(asked)))
+                packed.append(_packed(folder, place, task, task_game(asked), card.algorithm))
             write_results(place, BenchRecord(tuple(packed), bench.suite))
             write_card(place, card)
             found = replace(read_submission(place), folder=out)
@@ -448,13 +454,16 @@ def suite_of(card: Card, where: str, suite: Suite | None = None) -> Suite:
     try:
         if suite is not None:
             return with_budget(suite, card.suite)
-        check_choice(card.suite.partition("@")[0], "suite", declared_names(GROUP))
-        return find_suite(card.suite)
+        # A name with an ending would be that of a file.
+        name = check_choice(card.suite.partition("@")[0], "suite", declared_names(GROUP))
+        return with_budget(find_suite(name), card.suite)
     except ValueError as error:
         raise StoreError(f"{where}: {error}") from error
 
 
-def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRecord:
+def _packed(
+    folder: Path, out: Path, task: TaskRecord, game: TaskGame, algorithm: str
+) -> TaskRecord:
     """Write the policies of a task, and return its record with their scores."""
     path = out / POLICIES / f"{task.name}.npz"
     agents = sorted(task.agents, key=lambda agent: agent.seed)
@@ -465,6 +474,8 @@ def _packed(folder: Path, out: Path, task: TaskRecord, game: TaskGame) -> TaskRe
     scored = (
         replace(
             agent,
+            algorithm=algorithm,
+            name=f"{algorithm} {agent.seed}",
             folder=f"{POLICIES}/{task.name}.npz",
             system={},
             **_scored(game, back[agent.seed], str(folder / agent.folder)),

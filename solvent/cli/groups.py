@@ -23,7 +23,7 @@ from typing import Any, NoReturn
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from solvent.model.parameters import ChoiceError, as_option, brief, nearest
+from solvent.model.parameters import ChoiceError, as_option, brief, nearest, printable
 from solvent.model.registry import Command, game_specs, load
 
 # Found through Typer, which has used Click from outside and a copy of its own.
@@ -97,7 +97,7 @@ LONGEST_LINE = 2000
 
 
 def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
-    line = f"solvent: {brief(' '.join(message.split()), LONGEST_LINE)}"
+    line = f"solvent: {printable(brief(' '.join(message.split()), LONGEST_LINE))}"
     if sys.stderr is not None and sys.stderr.isatty():  # There may be no error output.
         width = get_terminal_size().columns
         line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)

@@ -247,7 +247,7 @@ def _show_exercise(console: Console, exercise: Exercise) -> None:
 def _show_grades(console: Console, graded: Sequence[Graded]) -> None:
     """Show one grade with its explanation, or a line for each of many."""
     from solvent.cli.printing import show_columns
-    from solvent.grading.grades import printable
+    from solvent.model.parameters import printable
 
     if len(graded) == 1 and graded[0].grade is not None:
         console.print(graded[0].grade.text, markup=False, highlight=False)

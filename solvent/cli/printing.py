@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from rich.cells import cell_len
 from rich.console import Console
-from rich.markup import escape
+from rich.markup import escape as without_markup
 from rich.measure import Measurement
 from rich.table import Table
 
@@ -21,6 +21,7 @@ from solvent.exact import Solution, SolvedGame, SolvedTable
 from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.files import strict_json
 from solvent.model.game import deciders, merged, words
+from solvent.model.parameters import printable
 from solvent.model.text import (
     NEVER_ENDS,
     ROUNDING,
@@ -47,6 +48,11 @@ LEAST_TEXT = 16
 
 Facts: TypeAlias = Mapping[str, "str | Facts"]
 """Texts by name; in the place of a text there may be further ones."""
+
+
+def escape(text: str) -> str:
+    """Return a text in which Rich finds no markup and a terminal no commands."""
+    return without_markup(printable(text, "\n"))
 
 
 def facts(rows: Facts, *, style: str = "bold") -> Table:

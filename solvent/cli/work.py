@@ -412,16 +412,20 @@ def _network_policy(
         raise ValueError(
             f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
         )
-    observation = _checked_request(file, rules, table, network)
+    observation, player = _checked_request(file, rules, table, network)
     from solvent.training import extract, load_model
 
     model = load_model(file, network.algorithm, trust=True)
-    both = extract(model, table, observation=observation)
+    both = extract(model, table, observation=observation, player=player)
     return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
 
 
-def _checked_request(file: Path, rules: Game, table: TabularGame, network: Zip) -> str | None:
-    """Return the observation type of a network, or None if it is not known.
+def _checked_request(
+    file: Path, rules: Game, table: TabularGame, network: Zip
+) -> tuple[str | None, int]:
+    """Return the observation type of a network, or None if it is not known, and its player.
+
+    Without a record, and after self-play, the player is 0.
 
     Raises:
         ValueError: If the record of its training, in the same folder, has another game, algorithm
@@ -431,7 +435,7 @@ def _checked_request(file: Path, rules: Game, table: TabularGame, network: Zip) 
 
     request = request_beside(file)
     if request is None:
-        return network.observation
+        return network.observation, 0
     trained = game_of_request(request)
     if trained is not None:
         rules.info.check_same(trained.info, str(file))
@@ -449,7 +453,7 @@ def _checked_request(file: Path, rules: Game, table: TabularGame, network: Zip) 
             raise ValueError(
                 f"{file}: was trained with {option} {had!r:.60}; say --{option} {had!s:.60}"
             )
-    return observed
+    return observed, int(request["env_kwargs"].get("seat") == 1)
 
 
 def _network_player(file: Path, asked: Game | None, *, mode: bool) -> tuple[Game, NetworkPlayer]:

@@ -75,7 +75,7 @@ from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.files import StoreError, find_data, read_data, read_file, write_atomically
 from solvent.model.gymnasium_table import GymnasiumTable
-from solvent.model.parameters import brief, check_choice, check_integer, shown
+from solvent.model.parameters import brief, check_choice, check_integer, printable, shown
 from solvent.model.registry import check_registered, declared_names, make_game
 from solvent.model.text import state_text
 from solvent.model.transforms import DiscountedGame, discounted
@@ -550,14 +550,6 @@ def write_grades(path: str | Path, graded: Sequence[Graded]) -> None:
     write_atomically(path, buffer.getvalue().encode())
 
 
-def printable(text: str) -> str:
-    """A text that no terminal takes for commands: what cannot be printed as Python writes it."""
-    return "".join(
-        sign if sign.isprintable() else sign.encode("unicode_escape", "replace").decode()
-        for sign in text
-    )
-
-
 TOLERANCE = 1e-3
 """The largest allowed difference between 1 and the sum of a state's probabilities."""
 
@@ -567,7 +559,7 @@ FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 
 def _cell(text: str, *, lines: bool = False) -> str:
     """A text as a cell of a table that spreadsheets open."""
-    plain = "\n".join(map(printable, text.split("\n"))) if lines else printable(text)
+    plain = printable(text, "\n" if lines else "")
     return f"'{plain}" if plain.lstrip().startswith(FORMULAS) else plain
 
 

@@ -42,6 +42,21 @@ def brief(text: str, longest: int = LONGEST_SHOWN) -> str:
     return re.sub(r"\s*\n\s*", " ", text)
 
 
+def printable(text: str, also: str = "") -> str:
+    """A text that no terminal takes for commands: what cannot be printed as Python writes it.
+
+    Args:
+        text: The text, which may be of somebody else's file.
+        also: Further characters that stay.
+    """
+    return "".join(
+        sign
+        if sign.isprintable() or sign in also
+        else sign.encode("unicode_escape", "replace").decode()
+        for sign in text
+    )
+
+
 def is_number(value: Any) -> bool:
     """Return whether a value that was read is a finite number; a truth value is none."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):

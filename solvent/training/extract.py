@@ -65,9 +65,9 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
         [S, D] float32, or [S] int64 for ``"index"``.
 
     Raises:
-        ValueError: If its environment has another game or none with a table, a wrapper may change
-            observations or actions, or the last observations of a loaded network are not those of
-            the game.
+        ValueError: If its environment has another game or none with a table, or another learner, a
+            wrapper may change observations or actions, or the last observations of a loaded network
+            are not those of the game.
     """
     own = model.get_vec_normalize_env()
     if type(own) is not VecNormalize or not own.norm_obs:
@@ -88,7 +88,7 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
             "environment; load it without one"
         )
     if model.env is not None and named:
-        _check_game(model, game)
+        _check_game(model, game, player)
     others = [
         rows_of(game, one, observation)
         for one in range(game.info.players)
@@ -113,8 +113,8 @@ def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
     return np.asarray(observation)
 
 
-def _check_game(model: BaseAlgorithm, game: TabularGame) -> None:
-    """Refuse a learner whose environment samples another game or an unknown one.
+def _check_game(model: BaseAlgorithm, game: TabularGame, player: int) -> None:
+    """Refuse a learner of another seat, or whose environment samples another or an unknown game.
 
     Starts may differ, and an opponent may be folded into chance on either side.
     """
@@ -122,9 +122,15 @@ def _check_game(model: BaseAlgorithm, game: TabularGame) -> None:
     found = {id(table): table for table in tables if isinstance(table, TabularGame)}
     if not found:
         raise ValueError(
-            f"{type([*layers(model.env)][-1]).__name__} does not say which table it samples, or "
-            f"hides the environments inside; train on an environment of solvent's in this "
-            f"process, or pass a function: lambda seen: model.predict(seen, deterministic=True)[0]"
+            f"{type([*layers(model.env)][-1]).__name__} does not say which table it samples; train "
+            f"on an environment of solvent's, or pass a function: "
+            f"lambda seen: model.predict(seen, deterministic=True)[0]"
+        )
+    seats = {seat for layer in layers(model.env) for seat in getattr(layer, "seats", ())}
+    if player not in seats:
+        raise ValueError(
+            f"player is {player}, but the network learned to be player {min(seats)}; say "
+            f"player={min(seats)}"
         )
     for other in found.values():
         if other is game or _same_rules(other, game):

@@ -19,7 +19,15 @@ from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.baselines.network import NetworkPlayer, load_network, save_network
 from solvent.benchmark.policies import learned_exploitability, recorded_score
-from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
+from solvent.benchmark.run_folder import (
+    IMPORTANCE,
+    MET,
+    OPPONENT,
+    OPTIMAL,
+    UNIFORM,
+    meets_solution,
+    seen_of_solution,
+)
 from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
 from solvent.envs.env import learned_seat
@@ -329,6 +337,9 @@ class OneSeat(WithTable):
         # A share without weights is by importance, as in the records of earlier versions.
         if share and self.start_weights == UNIFORM:
             self.request["start_weights"] = UNIFORM
+        # Arguments do not say it of the default, nor of a file to which a solution was saved.
+        if meets_solution(self._env) and OPPONENT not in seen_of_solution(self.request):
+            self.request[MET] = OPTIMAL
 
     def make_env(self) -> NativeVecEnv:
         """Return the environment. With exploring starts one opponent is folded into chance."""

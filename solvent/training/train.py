@@ -503,7 +503,7 @@ def train(
         refresh=refresh,
         evaluations=evaluations,
     )
-    for one in getattr(callback, "callbacks", [callback]):
+    for one in _every(callback):
         if isinstance(one, (ExactAdvantages, ExactTargets)):
             training.request[GIVEN] = one.suffix.removeprefix("+")
     try:
@@ -525,6 +525,14 @@ def train(
         return TrainingResult(folder=run.folder, saw=seen_of_solution(run.request), **found)
     finally:
         training.close()
+
+
+def _every(callback: Any) -> Iterator[Any]:
+    """Yield a callback and all callbacks that it calls."""
+    yield callback
+    for one in (*getattr(callback, "callbacks", ()), getattr(callback, "callback", None)):
+        if one is not None:
+            yield from _every(one)
 
 
 def _learn(

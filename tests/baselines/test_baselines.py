@@ -362,6 +362,15 @@ def test_one_that_draws_or_writes_passes_and_writes_nothing(tmp_path: Any) -> No
     assert not list((tmp_path / "videos").iterdir())
 
 
+def test_wrappers_that_change_rewards_alone_are_passed_over() -> None:
+    for wrap in (
+        lambda env: wrappers.TransformReward(env, lambda reward: reward - 1),
+        lambda env: wrappers.ClipReward(env, -0.5, 0.5),
+        wrappers.NormalizeReward,
+    ):
+        assert solvent.score(wrap(gym.make("CliffWalking-v1")), np.zeros(48, int)).value < 0
+
+
 class MirroredLake(FrozenLakeEnv):
     """Plays left for right; its table does not."""
 
@@ -384,9 +393,26 @@ class MisnumberedLake(FrozenLakeEnv):
         return 15 - seen, *rest
 
 
+class ShapedLake(FrozenLakeEnv):
+    def step(self, action: Any) -> Any:
+        seen, reward, *rest = super().step(action)
+        return seen, reward - 0.25, *rest
+
+
+class ShorterLake(FrozenLakeEnv):
+    def step(self, action: Any) -> Any:
+        seen, reward, ended, *rest = super().step(action)
+        return seen, reward, ended or seen == 4, *rest
+
+
 @pytest.mark.parametrize(
     ("env", "message"),
     [
+        (
+            ShapedLake(),
+            r"ShapedLake gives the reward -0.25 and goes on in state \d+, which its own",
+        ),
+        (ShorterLake(), "ShorterLake gives the reward 0 and ends in state 4, which its own table"),
         (MirroredLake(), r"MirroredLake is in state \d+, where by its own table .* one of \["),
         (ElsewhereLake(), r"is in state 14, where by its own table it has to be in one of \[0\]"),
         (MisnumberedLake(), r"MisnumberedLake shows 1[0-9] in state .*scored for \d"),

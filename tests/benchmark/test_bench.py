@@ -14,6 +14,7 @@ import time
 import tomllib
 from contextlib import redirect_stdout
 from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from types import SimpleNamespace
@@ -50,7 +51,13 @@ from solvent.benchmark.records import (
     read_bench,
     write_results,
 )
-from solvent.benchmark.run_folder import OPPONENT, STARTS, saw_solution, seen_of_solution
+from solvent.benchmark.run_folder import (
+    OPPONENT,
+    STARTS,
+    RunFolder,
+    saw_solution,
+    seen_of_solution,
+)
 from solvent.benchmark.suites import Suite, Task, task_game
 from solvent.benchmark.summary import as_csv, as_json, summarize
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
@@ -665,6 +672,53 @@ def test_the_record_and_the_curve_of_a_run_say_it(told_folder: Path) -> None:
     assert {row["saw_solution"] for row in rows} == {"1"}
     run = Run(task.task, "is_told", own_algorithms.is_told, 0)  # type: ignore[arg-type]
     assert perform(told_folder, run) == agent
+
+
+@pytest.mark.parametrize(
+    ("trainings", "seen"),
+    [
+        ([{"stakes": 0.5}, {"stakes": 0.0}], STARTS),
+        ([{"env_kwargs": {"opponent": "optimal"}}], OPPONENT),
+        ([{"env_kwargs": {"opponent": "one.npz"}, "opponent": "optimal"}], OPPONENT),
+        ([{"env_kwargs": {"opponent": "uniform"}, "opponent": "optimal"}], ""),
+        (
+            [{"env_kwargs": {"opponent": "uniform"}}, {"stakes": 0.5, "start_weights": "uniform"}],
+            "",
+        ),
+    ],
+)
+def test_a_run_of_several_trainings_says_what_each_was_given(
+    trainings: list[dict[str, Any]], seen: str, tmp_path: Path
+) -> None:
+    """The opponent of the task, here the uniform one, is the same for everybody."""
+    callback = callback_against_uniform(tmp_path)
+    for number, training in enumerate(trainings):
+        request = {"environment": "solvent/GreedSmall-v0", "env_kwargs": {"opponent": "uniform"}}
+        folder = RunFolder(callback.folder / str(number), request | training)
+        folder.folder.mkdir()
+        folder.write({"timesteps": 1, "cpu_seconds": 0.0})
+    assert seen_of_solution(callback.settings) == (seen,) * bool(seen)
+
+
+def test_a_run_says_that_it_made_environments_with_another_opponent(tmp_path: Path) -> None:
+    for arguments, seen in (
+        ({}, ()),
+        ({"opponent": "uniform"}, ()),
+        ({"opponent": "stand-at-80"}, ()),
+        ({"opponent": "optimal"}, (OPPONENT,)),
+        ({"opponent": None}, (OPPONENT,)),
+        ({"opponent": {"uniform": 1, "optimal": 1}}, (OPPONENT,)),
+    ):
+        for number, how in enumerate((lambda make: make, lambda make: partial(make.vector, 2))):
+            callback = callback_against_uniform(tmp_path / str(number))
+            how(callback.make)(**arguments)
+            assert seen_of_solution(callback.settings) == seen, arguments
+
+
+def callback_against_uniform(folder: Path) -> RunCallback:
+    kwargs = {"limit": 5, "sides": 2, "opponent": "uniform"}
+    game = task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs=kwargs, timesteps=64))
+    return RunCallback(game, as_algorithm(own_algorithms.walk, "walk"), Budget(64), folder, "mine")
 
 
 def test_every_table_says_it(told_folder: Path) -> None:

@@ -276,6 +276,30 @@ def test_what_was_tampered_with_is_refused_with_the_reason(copy: Path, name: str
     assert len(message) < 500 + len(str(copy))
 
 
+def test_an_entry_whose_authors_saw_the_solution_is_named_so(
+    bench_folder: Path, tmp_path: Path
+) -> None:
+    words = {**WORDS, "saw_solution": True}
+    pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **words)
+    checked = check_submission(tmp_path / "out", SUITE)
+    assert checked.card.algorithm == "steady+solution"
+    names = {(agent.algorithm, agent.name) for task in checked.tasks for agent in task.agents}
+    assert names == {("steady+solution", f"steady+solution {seed}") for seed in range(10)}
+
+
+def test_a_suite_of_the_submitters_own_is_not_read(
+    copy: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name that begins as an installed suite's and ends as a file's, which lies here."""
+    name = "core@1.toml"
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / name).write_text(SUITE_FILE.replace('"small"', f'"{name}"'))
+    edit("card.json", lambda card: card.update(suite=name))(copy)
+    edit("results.json", lambda content: content["suite"].update(name=name))(copy)
+    with pytest.raises(StoreError, match="its budget has to be a number of steps"):
+        check_submission(copy)
+
+
 def test_what_cannot_be_packed_leaves_nothing(
     bench_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -338,7 +362,7 @@ def test_only_whole_results_are_packed(bench_folder: Path, tmp_path: Path) -> No
 
 
 CARD = Card(
-    algorithm="ppo",
+    algorithm="ppo+solution",
     suite="core",
     suite_hash="ab" * 32,
     seeds=(0, 1, 5),
@@ -371,6 +395,10 @@ def test_a_card_comes_back(tmp_path: Path) -> None:
         (
             {"algorithm": "../../etc/passwd"},
             "algorithm is '../../etc/passwd'; expected up to 60 letters",
+        ),
+        (
+            {"algorithm": "ppo"},
+            "algorithm is ppo; the name of one that saw the solution ends in +solution",
         ),
         ({"authors": " "}, "authors is ' '; expected a text"),
         ({"authors": ""}, "authors is ''; expected a text"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
 from stable_baselines3.common.vec_env import (
     DummyVecEnv,
+    SubprocVecEnv,
     VecEnvWrapper,
     VecFrameStack,
     VecNormalize,
@@ -458,6 +460,24 @@ def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
         assert solvent.score(env, model, deterministic=True).value == played.value
     with pytest.raises(ValueError, match=r"takes Discrete\(16\), but the state number of Cliff"):
         solvent.score("CliffWalking-v1", model)
+
+
+def test_environments_in_other_processes_may_be_wrapped_and_are_refused() -> None:
+    venv = SubprocVecEnv([lambda: gym.make("FrozenLake-v1")], start_method="fork")
+    with closing(venv), pytest.raises(ValueError, match=r"^SubprocVecEnv is not known"):
+        solvent.score("FrozenLake-v1", learner(venv, steps=0))
+
+
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_network_is_scored_in_the_seat_that_it_learned(seat: int) -> None:
+    game = compile_game(Greed(limit=7, sides=3))
+    opponent = TabularPolicy.uniform(game, player=1 - seat)
+    vector = VectorEnv(game, 4, opponent, seat=seat, autoreset_mode="SameStep")
+    for env in (NativeVecEnv(vector), Env(game, opponent, seat=seat)):
+        model = learner(env, steps=0)
+        assert extract(model, game, player=seat).sampled.player == seat
+        with pytest.raises(ValueError, match=f"learned to be player {seat}; say player={seat}"):
+            extract(model, game, player=1 - seat)
 
 
 def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:

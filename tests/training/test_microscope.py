@@ -334,7 +334,7 @@ def test_the_record_of_a_training_says_that_it_was_given_exact_values(
 ) -> None:
     asked: dict[str, Any] = {"timesteps": 256, "folder": tmp_path, "progress": False}
     asked["hyperparameters"] = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
-    exact = ExactAdvantages(small, observation="onehot")
+    exact = CallbackList([ExactAdvantages(small, observation="onehot")])
     result = train(small, "ppo", callback=CallbackList([exact]), **asked)
     assert result.saw == ("exact advantages",)
     assert json.loads((tmp_path / "run.json").read_text())["saw"] == ["exact advantages"]

@@ -16,6 +16,7 @@ from reduced_football import reduced
 from two_players import OneShot, random_policy
 
 from solvent.baselines import make_baseline
+from solvent.benchmark.run_folder import OPPONENT
 from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
 from solvent.envs.sampling import observations
@@ -301,6 +302,19 @@ def test_among_several_the_worst_opponent_counts(greed: TabularGame, tmp_path: P
     result = start_seat(tmp_path, opponent={"optimal": 1, "uniform": 2})
     assert result.score.optimality_gap == pytest.approx(exploitability(greed, result.policy))
     assert result.score.exploitability == result.score.optimality_gap
+
+
+@pytest.mark.parametrize("how", ["default", "file"])
+def test_an_opponent_that_is_not_named_optimal_but_is_is_on_record(
+    how: str, greed: TabularGame, tmp_path: Path
+) -> None:
+    """None stands for the optimum where a game has a table."""
+    file = tmp_path / "other.npz"
+    save_policy(file, make_baseline("optimal", greed, 1))
+    opponent = None if how == "default" else str(file)
+    result = start_seat(tmp_path / how, timesteps=1_024, opponent=opponent)
+    assert result.saw == (OPPONENT,)
+    assert "saw_solution" in (tmp_path / how / "curve.csv").read_text()
 
 
 # The forms of a game in training: starts elsewhere and players with roles change no score
