@@ -385,7 +385,7 @@ def test_weighted_importance_sampling_has_less_error_at_first() -> None:
     assert (weighted[:5] < ordinary[:5] / 3).all()
     for line in (ordinary, weighted):
         assert line[-1] < 0.011 < line[99]
-    stated = re.search(r"sampling:\s+([\d.]+)\s+and ([\d.]+) after five episodes", PAGE)
+    stated = re.search(r"sampling: ([\d.]+) and ([\d.]+) after five\s+episodes", PAGE)
     assert stated.groups() == (f"{ordinary[4]:.1f}", f"{weighted[4]:.1f}")
 
 

@@ -186,7 +186,7 @@ KICKS = (
 def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says() -> None:
     page = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
     [(seed, play, letter, code, instead)] = re.findall(
-        r"seed (\d+): its play (\d+)\s+against ([A-Z]) is `(off\d+)`.*?`([^`]*)` in its place",
+        r"seed (\d+): its play (\d+)\s+against ([A-Z]) is\s+`(off\d+)`.*?`([^`]*)` in its place",
         page,
         re.S,
     )
