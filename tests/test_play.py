@@ -70,8 +70,7 @@ def test_every_decision_is_priced_by_the_exact_values_and_the_review_adds_up() -
     assert record.cost == pytest.approx(sum(d.cost for d in record.decisions))
     assert record.cost > 0
     assert f"which cost {100 * record.cost:.2f}% of a win in all" in session.text
-    numbers = re.findall(r"([-+]?[\d.]+)%", session.shown[-1])
-    start, choices, chance, result = map(float, numbers)
+    start, choices, chance, result = map(float, re.findall(r"([-+]?[\d.]+)%", session.shown[-1]))
     assert start == pytest.approx(100 * record.start_value, abs=0.01)
     assert start + choices + chance == pytest.approx(result, abs=0.02)
 
@@ -83,8 +82,9 @@ def test_the_dice_are_those_of_the_model() -> None:
     for seed in range(200):
         session = Session(["q"])
         session.play(pig, seed=seed)
-        told = re.findall(r"(\d+) points in this turn.*\nplayer (\w) to act", session.text)
-        _, (total, player), *_ = told
+        _, (total, player), *_ = re.findall(
+            r"(\d+) points in this turn.*\nplayer (\w) to act", session.text
+        )
         rolled.append(int(total) if player == "A" else 1)
     counts = np.bincount(rolled, minlength=7)
     assert counts[1:].sum() == 200

@@ -106,7 +106,7 @@ class Bar:
         self._thread = Thread(target=self._show, daemon=True)
 
     def __enter__(self) -> Self:
-        """Wait for the time to show it."""
+        """Start to wait for the time at which the bar appears."""
         self._thread.start()
         return self
 
@@ -281,7 +281,7 @@ class BenchProgress:
 
         Args:
             name: Name of the training.
-            outcome: Its result or its failure.
+            outcome: Result or failure of the training.
         """
         from solvent.benchmark.records import FailureRecord
 
@@ -293,7 +293,7 @@ class BenchProgress:
         if isinstance(outcome, FailureRecord):
             self.write(f"failed    {name}: {outcome.error}")
             return
-        # By self-play it is the policy as it is that is judged, which may have to be mixed.
+        # In self-play the sampled policy is judged, since an optimal one may have to be mixed.
         gap = f"gap {outcome.gap if outcome.exploitability else outcome.mode_gap:.6f}"
         if kept:
             self.write(f"kept      {name}: finished, {gap}")

@@ -321,7 +321,7 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
             without `trust`.
     """
     path = Path(folder) / FILE
-    # What could not be proved is NaN; a policy that never ends may lose without bound.
+    # A figure that could not be proved is NaN; a policy that never ends may lose without bound.
     content = read_json(path, LARGEST_RESULTS, nan=True, infinite=True)
     found = content.get("format", 1) if isinstance(content, dict) else 1
     if type(found) is not int or not 1 <= found <= FORMAT:

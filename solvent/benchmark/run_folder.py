@@ -159,7 +159,7 @@ class RunFolder:
         """Return whether the run is finished and nothing needs to be written or locked."""
         try:
             return self.record.exists() and self._is_finished() and not self.checkpoint.exists()
-        except OSError:  # Nor can it be written to: whoever locks it says why.
+        except OSError:  # Locking the folder fails, too, and says why.
             return False
 
     def _is_finished(self) -> bool:

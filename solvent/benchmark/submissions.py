@@ -540,7 +540,7 @@ def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str
 
 
 def _check_files(folder: Path, expected: set[str]) -> None:
-    """Refuse a folder that lacks a file, or has anything else or too large a one."""
+    """Refuse a folder with a missing, an unexpected or too large a file."""
     try:
         # One more than there may be, the folder of the policies included.
         every = itertools.islice(folder.rglob("*"), len(expected) + 2)
@@ -550,7 +550,7 @@ def _check_files(folder: Path, expected: set[str]) -> None:
     if POLICIES in found and stat.S_ISDIR(found[POLICIES].st_mode):
         del found[POLICIES]
     for what, names in (
-        ("has what no submission to these tasks has:", found.keys() - expected),
+        ("has a file that no submission to these tasks has:", found.keys() - expected),
         ("lacks", expected - found.keys()),
     ):
         if names:

@@ -270,7 +270,7 @@ def _row(tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: 
 
 
 def all_of(texts: Iterable[str]) -> str:
-    """Return the different ones of some texts as one."""
+    """Join texts, leaving out repetitions."""
     return "; ".join(dict.fromkeys(texts))
 
 
@@ -289,7 +289,7 @@ def _figures(task: TaskRecord, algorithm: str, policy: str, name: str) -> list[f
 
 
 def _cells(row: SummaryRow) -> dict[str, Any]:
-    """Return a row by its columns; None is written as nothing."""
+    """Return a row by its columns; None is an empty cell."""
     names = ("task", "algorithm", "policy", "told", "tuning", "runs")
     cells = {name: getattr(row, name) for name in names}
     for name in ("iqm", "iqm_over_tasks", "median", "mean", "over_constant", "gap", "log_gap"):

@@ -1,4 +1,4 @@
-"""The commands. What takes long to import is imported by the command that needs it."""
+"""The commands. Each imports slow packages only when it runs."""
 
 from __future__ import annotations
 

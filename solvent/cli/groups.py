@@ -142,7 +142,7 @@ class GameCommand(TyperCommand):
     """A command that takes the parameters of a game as options, beside its own."""
 
     def invoke(self, ctx: Any) -> Any:
-        """Run the command; what is neither an option nor a parameter is told with the nearest."""
+        """Run the command; an unknown option is reported with the nearest known one."""
         own = [name for one in self.params for name in one.opts if name.startswith("--")]
         game = str(ctx.params.get("game"))
         if game.startswith("--") and (near := nearest(game, own)):

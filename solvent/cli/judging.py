@@ -108,7 +108,7 @@ def check(
 ) -> None:
     """Score every policy of a submission again, and show its leaderboard entry.
 
-    What does not fit is refused, with the file, the task and the seed. This proves the
+    A false claim is refused, with the file, the task and the seed. This proves the
     scores, not that anything was learned. --rerun trains some of the runs again.
 
     [dim]solvent submit check submissions/mine --rerun 3 --algorithm my_file.py:mine[/]

@@ -275,11 +275,10 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         f"--keep {keep}": f"{gigabytes(room.disk)} of disk, {gigabytes(room.memory)} of memory"
         for keep, room in plan.kept.items()
     }
-    both = game.info.players == 2
     return {
         "game": game_text(game.info),
         "states": f"{plan.states:,}",
-        **({"matrix games": f"{plan.games:,} at most"} if both else {}),
+        **({"matrix games": f"{plan.games:,} at most"} if game.info.players == 2 else {}),
         "layers": f"{plan.layers:,}",
         "disk": disk,
         "memory": gigabytes(plan.memory)
@@ -295,7 +294,7 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
 
 def _duration(seconds: float) -> str:
     """Return a duration in words, such as ``2 h 51 min``, ``9 min 20 s`` or ``4.2 s``."""
-    if seconds < 60:
+    if round(seconds, 1) < 60:
         return f"{seconds:.1f} s"
     minutes, left = divmod(round(seconds), 60)
     if minutes < 60:

@@ -184,9 +184,10 @@ def discount_text(info: GameInfo) -> str:
 
 
 def value_text(solved: SolvedGame) -> str:
-    """The value of a game with its unit; of a game for two to whom, and a chance to both.
+    """The value of a game with its unit, and in a two-player game the player whose value it is.
 
-    What is small is rounding only where the bracket leaves that open.
+    A chance of winning is given for both players. A small value is written as 0 only if the
+    bracket allows it.
     """
     info = solved.game.info
     scale = ValueScale(info)
@@ -231,9 +232,9 @@ def show_solution(console: Console, solved: SolvedGame) -> None:
 
 
 def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | None = None) -> None:
-    """The value and the best choice in each state of the start distribution, of many in some.
+    """The value and the best choice in the most probable states of the start distribution.
 
-    The value of each action is shown, too, if there are few.
+    If there are few actions, the value of each is shown, too.
 
     Args:
         console: The console to print on.
@@ -450,7 +451,7 @@ def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]
 
 
 def _normalized(share: float) -> str:
-    """A normalized score with what it means; none if that of uniform play is not known or 1."""
+    """A normalized score with its meaning; a dash if uniform play is optimal or has no value."""
     if math.isnan(share):
         return "–  (uniform play is optimal or has no value)"
     return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")

@@ -199,9 +199,10 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
     reply = max(choice.replies, key=lambda one: one.chance, default=None)
     values = set()
     for one in best[:MOST_COMPARED]:
-        joint = joint_action(solved, choice.state, choice.player, one.number)
-        joint = joint if reply is None else (one.number, reply.number)
-        found = results(solved, choice.state, joint)
+        alone = joint_action(solved, choice.state, choice.player, one.number)
+        found = results(
+            solved, choice.state, alone if reply is None else (one.number, reply.number)
+        )
         values |= {round(result.reward + result.value, TIED_DECIMALS) + 0.0 for result in found}
     if len(values) > 1:
         return f"{begin}The results differ, but have the same mean."
@@ -245,7 +246,7 @@ class Knob:
 
     Attributes:
         name: The name of the parameter.
-        value: Its value in the present game.
+        value: The parameter's value in the present game.
         values: The values to try, in ascending order.
         continuous: Whether values between them are allowed.
         make: Makes the game with a value.
@@ -473,7 +474,7 @@ def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnPro
     left = against(solved.table, policy)
     best = SolvedTable(solved.game, left, solve_table(left, progress=progress))
     sign = 1 if player == 0 else -1
-    # What an optimal policy's most probable action gives up against the fixed strategy.
+    # The loss of an optimal policy's actions against the fixed strategy.
     rows, own = left.row_state, left.row_action[player]
     usual = solved.solution.policies[player].probabilities[rows, own]
     gain = sign * (best.solution.values[rows] - best.solution.action_values) * usual

@@ -77,7 +77,7 @@ class Setting(NamedTuple):
     """A setting of an algorithm that can be chosen.
 
     Attributes:
-        name: Its name in words.
+        name: Name of the setting, in words.
         low: The least value.
         high: The largest value.
         step: The difference of neighbouring values.

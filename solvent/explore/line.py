@@ -210,7 +210,9 @@ class Line:
         ):
             names = [action_names(self.game, state, p).items() for p in range(len(legal))]
             listed = [", ".join(f"{a} ({name})" for a, name in [*own][:12]) for own in names]
-            raise ValueError(f"{number} is {shown(joint)}; allowed are {' with '.join(listed)}")
+            raise ValueError(
+                f"{number} is {'.'.join(map(str, joint))}; allowed are {' with '.join(listed)}"
+            )
         outcomes = self.game.transition(state, joint)
         if outcome is None and dice is not None:
             weights = [float(one.probability) for one in outcomes]
@@ -259,7 +261,7 @@ class Line:
         return self.moved(joint, int(outcome) if outcome else None, None)
 
     def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
-        # What is told of the dice is the same whenever the line is played again.
+        # The story of the dice is the same whenever the line is played again.
         teller = random.Random(f"{len(self.plies)} {joint} {outcome}")
         state, before = self.state, self.total
         total = before - self.value(state) + float(found.reward) + self.value(found.state)
@@ -299,7 +301,7 @@ class Line:
         """
         line = self
         if max(map(len, self.game.info.actions)) == 1:
-            return line  # Nobody ever has a choice, and each move is a click.
+            return line  # No player ever has a choice, and each move is a click.
         for _ in range(MOST_FORCED):
             choosing = line.choosing()
             if line.over or (choosing if player is None else player in choosing):

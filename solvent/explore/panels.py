@@ -201,7 +201,7 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
     if choice.over or (view.quiz and not view.hidden):
         return Clicks()
     names = {one.number: one.name for one in choice.actions}
-    # Of a mixed strategy what it mixes is marked, otherwise all that is equally good.
+    # The actions of a mixed strategy are marked, otherwise all that are equally good.
     best = frozenset(
         one.number
         for one in choice.actions
@@ -579,7 +579,7 @@ def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Values:
 
 
 PANELS: Mapping[str, tuple[str, Callable[[Subject, View, Choice], Values]]] = {
-    "results": ("What may come of it", _results_panel),
+    "results": ("Possible outcomes", _results_panel),
     "disagree": ("If you disagree", _disagree_panel),
     "lock": ("Exploit", _lock_panel),
     "account": ("Luck and skill", _account_panel),
@@ -615,8 +615,8 @@ def read_games(explorer: Subject, text: str) -> list[tuple[str, Line]]:
         text: The games.
 
     Raises:
-        ValueError: If a move is not allowed, or does not say what came of it; the message names
-            the line.
+        ValueError: If a move is not allowed, or does not name its outcome; the message names the
+            line.
     """
     found = []
     for count, row in enumerate(text.splitlines(), 1):

@@ -22,7 +22,7 @@ import secrets
 import socket
 import webbrowser
 from collections.abc import Callable, Collection, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from threading import Lock, Thread
@@ -73,13 +73,17 @@ class Library:
 
     @cached_property
     def games(self) -> Mapping[str, Game]:
-        """The games that can be opened, by name."""
+        """The games that can be opened, by name: those that need no parameter."""
         published = (
             name
             for name, spec in gym.registry.items()
             if spec.entry_point in DOCUMENTED and spec.kwargs.get("map_name") != "8x8"
         )
-        return {name: make_game(name) for name in (*published, *game_specs())}
+        found: dict[str, Game] = {}
+        for name in (*published, *game_specs()):
+            with suppress(Exception):  # A game may need a parameter; another package's may raise.
+                found[name] = make_game(name)
+        return found
 
     def explorer(self, name: str) -> Explorer | None:
         """Return the explorer of a game; None if it is not open.
@@ -174,7 +178,7 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
     app.config["MAX_CONTENT_LENGTH"] = app.config["MAX_FORM_MEMORY_SIZE"] = LARGEST_UPLOAD
     app.config["MAX_FORM_PARTS"] = 1
     own = {"localhost", *(name.lower() for name in names)}
-    # What has been computed is kept without locks of its own.
+    # Explorers keep their results without locks of their own.
     lock = Lock()
 
     def shown_page(page: Page, explorer: Explorer | None = None, game: str = "") -> AnyResponse:
@@ -282,7 +286,7 @@ def _error_page(error: Exception) -> Page:
         listed = ", ".join(f"/{word}" for word, *_ in PAGES)
         messages = {
             404: f"the pages are {listed}; there is no {shown(request.path)}",
-            405: "this page cannot be asked that way",
+            405: "this address does not take such a request",
             413: f"the file has {size:,} bytes; allowed are up to {LARGEST_UPLOAD:,} "
             f"({LARGEST_UPLOAD // 2**20} MB)"
             if size > LARGEST_UPLOAD
@@ -316,7 +320,7 @@ class _Quiet(WSGIRequestHandler):
     """A request handler that logs no requests."""
 
     def log_request(self, code: int | str = "-", size: int | str = "-") -> None:
-        """Nothing."""
+        """Log nothing."""
 
 
 def make_page_server(
@@ -391,8 +395,7 @@ def serve(
 
 def is_loopback(host: str) -> bool:
     """Return whether only this machine can reach an address."""
-    digits = _is_digits(host) and ipaddress.ip_address(host).is_loopback
-    return digits or host == "localhost"
+    return host == "localhost" or (_is_digits(host) and ipaddress.ip_address(host).is_loopback)
 
 
 def _is_digits(host: str) -> bool:

@@ -245,7 +245,7 @@ class Subject:
 
         Args:
             key: The state in which it begins, as an address names it; empty for the start.
-            text: Its moves.
+            text: The moves, as an address has them.
 
         Raises:
             ValueError: If there is no such state, or a move is not allowed.
@@ -268,7 +268,7 @@ class Subject:
 
         Args:
             key: The state in which it begins, as an address names it; empty for the start.
-            text: Its moves.
+            text: The moves, as an address has them.
             line: The line.
         """
         if len(self._lines) >= MOST_LINES:

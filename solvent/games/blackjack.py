@@ -2,9 +2,9 @@
 
 Face cards count 10, an ace 1 or 11. Player and dealer have two cards each, of which one of the
 dealer's is seen. The player hits, asks for another card, or sticks; beyond 21 the player has lost.
-After that the dealer hits up to 16 and sticks on 17 and more. Who is nearer to 21 wins; the return
-is 1, 0 or -1. Cards are drawn with replacement. An ace that counts 11 without going beyond 21 is
-usable.
+After that the dealer hits up to 16 and sticks on 17 and more. The hand nearer to 21 wins; the
+return is 1, 0 or -1. Cards are drawn with replacement. An ace that counts 11 without going beyond
+21 is usable.
 
 R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
 2018, Examples 5.1 and 5.3. A player whose first two cards make 21 has a natural, and wins unless

@@ -69,8 +69,7 @@ class Blotto(Rules):
     Args:
         soldiers: Numbers of soldiers of the first and the second side, each 1 to 100.
         fields: Number of battlefields, 2 to 6.
-        spoils: Whether who takes a field receives a point for each of the other's soldiers there,
-            too.
+        spoils: Whether taking a field also gives a point for each of the other's soldiers there.
 
     Raises:
         ValueError: If an argument is not one of those allowed, or an army can be divided in more
@@ -169,8 +168,8 @@ SPEC = GameSpec(
     name="blotto",
     make=Blotto,
     rules=(
-        "Both divide their soldiers among the battlefields at once. Who has more on a\n"
-        "field takes it; what counts is fields taken less fields lost."
+        "Both divide their soldiers among the battlefields at once. The larger force takes\n"
+        "a field; the payoff is the number of fields taken less that of fields lost."
     ),
     environments={
         "solvent/Blotto-v0": Environment(

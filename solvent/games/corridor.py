@@ -118,7 +118,7 @@ class Corridor(Rules):
             players=1,
             actions=(tuple(f"door {number}" for number in range(1, self.doors + 1)),),
             acyclic=False,
-            reward_range=(0.0, 1.0 if self.bait == 0 else inf),
+            reward_range=(0.0, 1.0 if self._numbers[3] == 0 else inf),
             sources=("Kearns and Singh 2002", "Strehl and Littman 2008", "Osband et al. 2020"),
             parameters=(
                 ("rooms", self.rooms),

@@ -1,8 +1,8 @@
 """Equipment that wears out: when to replace it.
 
-Every period the owner of a machine sees how worn it is and goes on with it or replaces it at once.
-It earns an income, operating it costs the more the more it is worn, and in the course of the period
-it wears by some steps. After the last period it is sold for scrap. The model is that of M. L.
+Every period the owner of a machine sees its wear and goes on with it or replaces it at once. It
+earns an income, operating it costs more the more it is worn, and in the course of the period it
+wears by some steps. After the last period it is sold for scrap. The model is that of M. L.
 Puterman, "Markov Decision Processes", 1994, section 4.7.5, which proves that a *control limit* is
 optimal: in each period there is a wear from which on the machine is replaced. The book leaves the
 numbers open; those here are our own, and the wear has a worst state.
@@ -47,7 +47,7 @@ class EquipmentReplacement(Rules):
 
     Args:
         horizon: Periods, 1 to 1000.
-        worst: The largest wear, 1 to 1000; who has come to it stays there.
+        worst: The largest wear, 1 to 1000; a machine with this wear wears no further.
         wearing: Weights of wearing by 0, 1, 2, ... steps in a period.
         income: Income of a period.
         operating: Cost of a period for each step of wear.
@@ -141,8 +141,8 @@ SPEC = GameSpec(
     name="equipment-replacement",
     make=EquipmentReplacement,
     rules=(
-        "A machine earns an income and costs the more the more it is worn. Go on with it\n"
-        "or replace it, each period; at the end it is sold for scrap."
+        "A machine earns an income, and costs more the more it is worn. Go on with it or\n"
+        "replace it, each period; at the end it is sold for scrap."
     ),
     environments={
         "solvent/EquipmentReplacement-v0": Environment(

@@ -73,7 +73,7 @@ class Goofspiel(Rules):
     @cached_property
     def info(self) -> GameInfo:
         """Players, actions and sources."""
-        # Who loses only the prize of 1 wins all others; nobody can win them all.
+        # At best a player loses only the prize of 1; nobody can win them all.
         most = float(sum(self._every) - 2)
         names = tuple(f"bid {card}" for card in self._every)
         return GameInfo(
@@ -168,7 +168,7 @@ SPEC = GameSpec(
     rules=(
         "A prize is turned up, and both bid one of their cards for it at once. The higher\n"
         "card takes the prize from the other player, equal cards nothing; both are gone.\n"
-        "What counts is the difference of points when all prizes are gone."
+        "The payoff is the difference of points when all prizes are gone."
     ),
     environments={
         "solvent/Goofspiel-v0": Environment(

@@ -2,7 +2,7 @@
 
 Four moves lead from cell to cell of a 5 x 5 board. A move off the board costs 1 and leads nowhere.
 From the cell A every move pays 10 and leads to A', from B it pays 5 and leads to B'. Nothing else
-pays, and it goes on for ever: only discounted values are finite.
+pays, and the task never ends: only discounted values are finite.
 
 R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
 2018, Example 3.5 (the values of the random policy, Figure 3.2) and Example 3.8 (the optimum, Figure

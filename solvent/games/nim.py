@@ -139,8 +139,8 @@ SPEC = GameSpec(
     name="nim",
     make=Nim,
     rules=(
-        "Take any number of objects from one heap, in turns. Who takes the last one wins,\n"
-        "or in misère play loses."
+        "Take any number of objects from one heap, in turns. Taking the last one wins, or\n"
+        "in misère play loses."
     ),
     environments={
         "solvent/Nim-v0": Environment(

@@ -151,12 +151,11 @@ class Soccer(Rules):
         The result is -1 during play, 0 for a draw, 1/2 for a goal of one's own, 1 for one of
         the other's; squares are 0 then.
         """
-        squares = (state.first, state.second)
         if self.is_terminal(state):
             result = {DRAWN: 0.0, player: 0.5, 1 - player: 1.0}[state.result]
             return np.array([0, 0, 0, 0, 0, result], np.float32)
         seen: list[float] = []
-        for row, column in squares[:: 1 - 2 * player]:
+        for row, column in (state.first, state.second)[:: 1 - 2 * player]:
             if player == 1:
                 row, column = HEIGHT - 1 - row, WIDTH - 1 - column
             seen += [row / (HEIGHT - 1), column / (WIDTH - 1)]
@@ -219,9 +218,9 @@ SPEC = GameSpec(
     name="soccer",
     make=Soccer,
     rules=(
-        "Both move a square at once, in a random order, or stand. Who walks into the\n"
-        "other leaves or loses the ball to it. Carry the ball through the middle of the\n"
-        "other's end to score; each step may end the game as a draw."
+        "Both move a square at once, in a random order, or stand. Walking into the other\n"
+        "leaves or loses the ball to it. Carry the ball through the middle of the other's\n"
+        "end to score; each step may end the game as a draw."
     ),
     environments={
         "solvent/Soccer-v0": Environment(

@@ -1,7 +1,7 @@
 """Grades of answers to exercises: points, the exact gap, and the three states that cost most.
 
-Of a policy, what a state costs is its share of the optimality gap (:func:`solvent.locate_gap`): how
-often it is come to times what is lost there each time. Of values it is the error.
+For a policy, the cost of a state is its share of the optimality gap (:func:`solvent.locate_gap`):
+the expected number of visits times the loss of a visit. For values it is the error.
 
 **Answers** are files of plain numbers that anybody may have written. An answer is one array, with a
 row for each state by its number:
@@ -15,8 +15,8 @@ asked for          shape                  numbers
 =================  =====================  ====================================================
 
 It comes as ``.npz`` with one array under any name (``numpy.savez("answer.npz", policy)``), or as
-``.csv``: a line for each state with numbers between commas, in the order of the states, and
-before them a title if that is wanted. If it names the actions, it does so in their order.
+``.csv``: a line for each state with numbers between commas, in the order of the states. The first
+line may be a header; if it names the actions, they must be in the order of the game.
 
 Nothing in a file is believed, and nothing in it runs. Only regular files are opened, and no links,
 which might lead to somebody else's answer. The size of the answer limits the size of the file
@@ -44,9 +44,9 @@ points, each with the package in whose folder ``<name>.toml`` is::
 descending. An answer whose gap is at most the first gets the first points, and so on; beyond the
 last there are none. The gap is in the units of the rewards. It is
 
-- of a policy, the optimality gap: what it is below the optimum at the start; in a game for two
-  against a best response, which is its exploitability;
-- of values or action values, the largest error in a state, or in a state with a legal action.
+- for a policy, the optimality gap: the optimum at the start minus its value; in a two-player game
+  its value is that against a best response, and the gap its exploitability;
+- for values or action values, the largest error in a state, or of a legal action in a state.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ OF = ("optimal", "uniform")
 """The policies whose values can be asked for."""
 
 MOST_STEPS = 100
-"""Pairs of a gap and points in an exercise."""
+"""Largest number of pairs of a gap and points in an exercise."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -149,7 +149,7 @@ class Exercise:
             ),
             (
                 self.asks == "policy" and self.of != "optimal",
-                f"of is {shown(self.of)}; a policy is asked for, which is no one's",
+                f"of is {shown(self.of)}; it is for values, and the exercise asks for a policy",
             ),
             (
                 self.environment and self.player,
@@ -425,7 +425,7 @@ NAMED = 4
 """The number of actions of a mixed strategy that are named."""
 
 LONGEST_PROBLEM = 500
-"""Characters of what is said of a file that cannot be graded."""
+"""Largest number of characters of the reason why a file cannot be graded."""
 
 
 @dataclass(frozen=True)
@@ -583,7 +583,7 @@ def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:
 
 
 def _check_policy(subject: Subject, rows: Floats) -> None:
-    """Name the first state in which [S] actions or [S, A] probabilities are none."""
+    """Refuse [S] actions or [S, A] probabilities; name the first state with a wrong entry."""
     if rows.ndim == 1:
         actions = subject.table.info.actions[subject.player]
         right = np.isin(rows, np.arange(len(actions)))
@@ -641,13 +641,13 @@ def _of_values(exercise: Exercise, subject: Subject, values: Floats) -> Grade:
         asked = subject.mask & asked[:, None]
     with np.errstate(invalid="ignore"):
         error = np.where(asked, np.abs(values - subject.expected), 0.0)
-    # What is no number is as wrong as can be.
+    # NaN counts as an infinite error.
     error = np.where(np.isnan(error), np.inf, error)
     gap = float(error.max())
     lines = [f"The largest error is {gap:.6g}."]
     if gap > exercise.points[0][0]:
         lines.append("It is largest in")
-        # As action values of a single action each.
+        # Values are treated as action values of a single action.
         rows = error.reshape(len(error), -1)
         action = rows.argmax(axis=1)
         for state in np.argsort(-rows.max(axis=1), kind="stable")[:TOLD].tolist():
@@ -660,7 +660,7 @@ def _of_values(exercise: Exercise, subject: Subject, values: Floats) -> Grade:
 
 
 def _told(exercise: Exercise, gap: float, lines: Sequence[str]) -> Grade:
-    """The grade of a gap, with what is to be said of it."""
+    """The grade of a gap, with its explanation."""
     # Rounding may take a gap below 0.
     gap = max(float(gap), 0.0)
     points = exercise.points_for(gap)

@@ -613,7 +613,8 @@ def make_game(
 
     Raises:
         UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
-        ValueError: If the name is unknown, or a value is out of its range.
+        ValueError: If the name is unknown, a parameter without a default is missing, or a value is
+            out of its range.
     """
     from solvent.model.transforms import discounted
 
@@ -627,6 +628,10 @@ def make_game(
     factor = check_discount(discount)
     if all(kind.kind is not kind.VAR_KEYWORD for kind in allowed.values()):
         check_arguments(parameters, name, allowed)
+    for own in allowed.values():
+        variadic = own.kind in (own.VAR_POSITIONAL, own.VAR_KEYWORD)
+        if own.default is own.empty and not variadic and own.name not in parameters:
+            raise ValueError(f"{name} needs a value of its parameter {own.name}")
     game = maker(**parameters)
     _check_name(spec, game)
     modifiers = {} if modifiers is None else modifiers

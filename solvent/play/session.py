@@ -1,4 +1,4 @@
-"""A person, an opponent and the dice: who is asked what, and what it cost.
+"""Sessions in the terminal: a person's decisions with their costs, an opponent and the dice.
 
 **Answers** (:class:`Choices`): the list of actions, and the action that an answer means.
 """
@@ -217,7 +217,7 @@ class Record:
 
 
 class LeaveError(Exception):
-    """The person has had enough."""
+    """The person leaves the game."""
 
 
 class Session:
@@ -247,12 +247,12 @@ class Session:
         rules = solved.game
         self.solved, self.player, self.opponent, self.dice = solved, player, opponent, dice
         self.ask, self.show, self.rival = ask, show, rival
-        # What is shown may be more than the states that are solved.
+        # The person may see more than the states that are solved.
         self.words = words(rules)
         self.game: Game = self.words.for_reader() if isinstance(rules, Words) else rules
         self.solved_state = self.words.from_reader
         self.scale = ValueScale(rules.info, player)
-        # A stream of its own: what is told of the dice decides nothing, and takes none of them.
+        # A separate stream: stories about the dice must not change the dice.
         self._teller = random.Random(repr(dice.getstate()))
         self._forced = False
 
@@ -263,7 +263,7 @@ class Session:
         return tuple(range(self.game.info.players))
 
     def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
-        """The action that each number stands for; where names are numbers, they are meant."""
+        """The action that each number stands for; a name that is a number stands for itself."""
         own = {int(name): action for action, name in names.items() if name.isdecimal()}
         return own or {action: action for action in names}
 
@@ -272,7 +272,7 @@ class Session:
         return ""
 
     def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
-        """Further words that are answered, each with what it does, and lines for a state."""
+        """Further commands by word: a description, and a function from a state to lines."""
         return {}
 
     def opening(self, start: Any) -> list[str]:
@@ -388,7 +388,7 @@ class Session:
             "  ?: the value of each action; ? all: also where there are many",
         ]
         lines += [f"  {word}: {does}" for word, (does, _) in self.commands().items()]
-        return [*lines, "  q: leave; what your decisions have cost is shown"]
+        return [*lines, "  q: leave, and see the cost of your decisions"]
 
     def _choose(self, state: Any, record: Record) -> JointAction:
         """The person's action and the opponent's."""

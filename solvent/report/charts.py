@@ -87,10 +87,10 @@ class Dot:
     """A policy, or several.
 
     Attributes:
-        gap: Its gap.
+        gap: Gap of the policy.
         text: Text shown at the dot.
-        sampled: Whether it is as sampled, not the greedy one.
-        mark: Its mark, if it has not that of its row.
+        sampled: Whether the policy is the sampled one, not the greedy one.
+        mark: Mark of the dot; None for that of its row.
         ends: The ends of the interval of the gap; none if they are equal.
     """
 
@@ -103,7 +103,7 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class GapRow:
-    """All agents of an algorithm, or one baseline, of which `mark` is None and `told` a line."""
+    """All agents of an algorithm, or one baseline, without a `mark` but described by `told`."""
 
     name: str
     mark: Mark | None
@@ -313,7 +313,7 @@ def _panel(
             points = [(point.timesteps, getattr(point, own)) for point in curves[agent]]
             last = points[-1][1]
             told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
-            # What could not be proved has no place.
+            # Figures that could not be proved are left out.
             known = [point for point in points if not isnan(point[1])]
             xs, ys = [x for x, _ in known], [y for _, y in known]
             text = f"{text}: {told} in the end, as recorded"
@@ -425,7 +425,7 @@ def _band(curves: Sequence[Sequence[Evaluation]], quantity: str) -> Band:
 
 def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str, marked: int = -1) -> None:
     """Draw a curve with its band, and its shape at the point with the number `marked`."""
-    # What could not be proved has no place.
+    # Figures that could not be proved are left out.
     known = ~np.isnan(band.mean)
     xs, ys = band.along[known].tolist(), band.mean[known].tolist()
     if band.low is not None and band.high is not None:

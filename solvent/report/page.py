@@ -138,7 +138,7 @@ def render(
     found = summarize(tasks, bench.suite)
     marks = algorithm_marks(algorithms_of(tasks))
     views = [_view(one, marks, found) for one in solved]
-    # Over all tasks only who was in more than one is compared.
+    # Over all tasks only algorithms with scores on several are compared.
     compared = [
         name for name in algorithms_of(tasks) if sum(map(bool, normalized_scores(tasks, name))) > 1
     ]
@@ -164,7 +164,7 @@ def render(
 
 
 TEMPLATES = templates("solvent.report")
-"""Those of this folder. If jinja2 is missing, the import fails, before any work for a page."""
+"""The templates of this folder. Without jinja2 the import fails, before any work for a page."""
 
 
 def template(name: str, **shown: Any) -> str:
@@ -206,7 +206,10 @@ def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -
 
 
 def _read_by_learner(solved: SolvedTask) -> SolvedTask:
-    """A task with chances of winning to its learner; seat 1's are recorded less 1, as minus 0's."""
+    """Return a task whose chances of winning are its learner's.
+
+    Seat 1 is recorded with minus the chance of seat 0, which is its own chance less 1.
+    """
     if solved.seats != (1,) or not ValueScale(solved.table.info).is_chance:
         return solved
 
@@ -247,7 +250,7 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
             if (row.task, row.policy) == (task.name, "judged")
         ],
         "curves": panels(task, curves, marks, meaning) if curves else (),
-        # Which curves do not end where their agents are.
+        # Remarks on curves that do not end at the figures of their agents.
         "curve_ends": ends(task, curves),
         "bands": [gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES]
         if several_seeds

@@ -555,7 +555,7 @@ def keys(names: Sequence[str], colours: Sequence[str], left: float, top: float, 
 
 
 def hatching(left: float, top: float, wide: float, high: float) -> str:
-    """Slanted lines over a rectangle: where no cell is painted over them, there is none."""
+    """Slanted lines over a rectangle, which stay visible where no cell is drawn."""
     lines = []
     for along in range(7, int(wide + high), 7):
         begin, end = min(along, wide), max(along - high, 0)
@@ -615,10 +615,10 @@ class CellMap:
         legend: Legend below the map, see :func:`keys`.
         axes: Names of the horizontal and the vertical axis.
         labels: Texts of each axis, by the number of the column or row.
-        columns: [X] what the script calls each column.
-        rows: [Y] what the script calls each row.
+        columns: [X] names of the columns for the script.
+        rows: [Y] names of the rows for the script.
         told: [X, Y] numbers by name that the script shows; NaN where there is none.
-        digits: Digits that it shows after the point.
+        digits: Number of decimals that the script shows.
     """
 
     title: str

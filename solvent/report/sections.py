@@ -90,7 +90,7 @@ class Untabled:
     Attributes:
         solved: The game with its optimum.
         sections: The game's own sections.
-        baselines: The scored baselines; none if there is no way without a table.
+        baselines: The scored baselines; none if they can be scored only with a table.
     """
 
     solved: SolvedGame

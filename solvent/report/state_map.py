@@ -260,8 +260,8 @@ def action_colours(used: Sequence[Ints], count: int) -> list[str]:
 def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], Ints]:
     """The fields of each state by their names, and the ends on the board, whose fields come last.
 
-    The one field is the state itself if states differ in what they have. An end is left out that
-    is off the board, or at the place of a state in which play goes on.
+    If states have different fields, the only field is the state itself. Ends are left out that are
+    off the board, or at the place of a state in which play goes on.
     """
     game, table = solved.game, solved.table
     entries, coordinates = words(game).entry_names(), words(game).coordinates

@@ -139,7 +139,7 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
             return model.load(file, device="cpu")
     except OSError as error:
         raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # What is unpickled may raise anything.
+    except Exception as error:  # Unpickled objects may raise anything.
         what = f"{type(error).__name__}: {brief(str(error))}"
         raise ValueError(f"{path}: not a network of {algorithm} ({what})") from error
 

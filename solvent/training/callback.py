@@ -150,9 +150,9 @@ class SelfPlayEnv(NativeVecEnv):
         for k, average in enumerate(self.averages):
             average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
-            tables = bool(self.averages)
             last = self.snapshots[-1]
-            self._set_pool(self._restored(state) if tables else _networks(last, state))
+            pool = self._restored(state) if self.averages else _networks(last, state)
+            self._set_pool(pool)
         super().set_state(state)
 
     def _set_pool(self, snapshots: list[Snapshot]) -> None:
@@ -219,7 +219,7 @@ class SnapshotCallback(Watcher):
     """Callback that makes the environment remember the learner at regular intervals.
 
     Args:
-        venv: The learner's environment, in which it has been remembered once.
+        venv: The learner's environment, whose ``remember`` has been called once.
         every: Steps between one snapshot and the next.
     """
 
@@ -355,7 +355,7 @@ class CurveCallback(Watcher, ABC):
         after: Function to call after each evaluation.
         report: Function that is called with the progress of training a few times a second, and
             after each evaluation. An exception in it ends training.
-        saw: Whether the learner was given anything from the solution, as the file then notes.
+        saw: Whether the learner was given anything from the solution; the file notes it.
     """
 
     kind: ClassVar[type[Any]]

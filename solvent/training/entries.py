@@ -60,9 +60,8 @@ def _train(
 
 def _refuses(name: str, game: TaskGame) -> str | None:
     """Return the reason why the trainer cannot learn a task; None if it can."""
-    if name not in ALGORITHMS and not act_at_once(game.table).any():
-        return "it needs a game in which both players act at once"
-    return None
+    learns = name in ALGORITHMS or act_at_once(game.table).any()
+    return None if learns else "it needs a game in which both players act at once"
 
 
 def __getattr__(name: str) -> Algorithm:

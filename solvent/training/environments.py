@@ -1,4 +1,4 @@
-"""The environments of a training: vectors of them behind the interface of SB3, starts and roles.
+"""Environments of a training: vector environments for SB3, exploring starts, and roles.
 
 Stable-Baselines3 has its own vector interface, older than Gymnasium's. It resets an environment in
 the step that ends its episode, which is Gymnasium's ``SAME_STEP`` mode. It expects one dictionary

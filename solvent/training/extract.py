@@ -106,7 +106,7 @@ def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
     Args:
         game: The game.
         player: The player.
-        observation: Their kind, or the observations themselves.
+        observation: Observation type, or the observations themselves.
     """
     if isinstance(observation, str):
         return observed(game, player, observation)
@@ -158,7 +158,7 @@ def _folded(game: TabularGame) -> bool:
 
 
 def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: str) -> None:
-    """Refuse a network whose last observations, or else whose input space, are not the game's."""
+    """Refuse a network whose last observations, or without any its input space, are foreign."""
     if last is not None:
         # In the network's precision; adding 0 turns a negative zero into an ordinary one.
         seen, *tables = (np.asarray(a, np.float32) + np.float32(0) for a in (last, *known))
@@ -187,7 +187,7 @@ OF_ACTION_VALUES = (DQNPolicy, QRDQNPolicy)
 """Networks of action values, of which the largest is chosen; QR-DQN's are means of quantiles."""
 
 LIBRARIES = ("sb3_contrib", "solvent", "stable_baselines3")
-"""Packages whose models are known to play as their networks say."""
+"""Packages whose models are known to act by the outputs of their networks."""
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 """Activations allowed between the layers of a network that is kept as plain arrays."""
@@ -355,7 +355,7 @@ def is_masked(model: BaseAlgorithm) -> bool:
 
 
 def _check_own(model: BaseAlgorithm) -> None:
-    """Refuse a model that chooses actions otherwise than its library does.
+    """Refuse a model whose methods that choose actions are not its library's.
 
     Raises:
         ValueError: If a method was replaced, even if its deterministic policy is the same.
@@ -363,8 +363,8 @@ def _check_own(model: BaseAlgorithm) -> None:
     for method in (model.predict, model.policy.predict, model.policy._predict):
         if getattr(method, "__module__", "").partition(".")[0] not in LIBRARIES:
             raise ValueError(
-                f"{type(model.policy).__name__} has a {method.__name__} of its own, so that its "
-                f"network's outputs are not what it plays; pass that as a function, "
+                f"{type(model.policy).__name__} has a {method.__name__} of its own, so its actions "
+                f"need not follow from its network's outputs; pass it as a function, "
                 f"lambda seen: model.predict(seen, deterministic=True)[0]"
             )
 
@@ -420,8 +420,8 @@ def _check_kind(model: BaseAlgorithm) -> None:
     """Refuse a learner whose policy is not of a known kind."""
     if isinstance(model.policy, RecurrentActorCriticPolicy):
         raise ValueError(
-            f"the network is a {type(model.policy).__name__}, which depends on what it saw before, "
-            f"so that it is no table of the game's states; train one without memory"
+            f"the network is a {type(model.policy).__name__}, which depends on earlier "
+            f"observations, so it has no table over the game's states; train one without memory"
         )
     kinds = (ActorCriticPolicy, MaskableActorCriticPolicy, *OF_ACTION_VALUES)
     if not isinstance(model.policy, kinds):

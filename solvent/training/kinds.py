@@ -91,7 +91,7 @@ class Training(ABC):
     Attributes:
         source: The id of an environment, or a game.
         learner: The algorithm.
-        setup: Its hyperparameters.
+        setup: Hyperparameters of the algorithm.
         env_kwargs: Arguments of the environment, without the opponent in self-play.
         request: Entries of the folder's record that every kind of training has, to which the
             other arguments are added.

@@ -150,7 +150,7 @@ class LearnerValues:
         """
         found = [self._states.get(key, -1) for key in _keys(np.asarray(seen))]
         if -1 in found:
-            raise ValueError(f"{self.game.info.name}: the learner saw what no state looks like")
+            raise ValueError(f"{self.game.info.name}: the learner made an observation of no state")
         return np.array(found, np.int64)
 
     def played(self, states: Ints, actions: Ints) -> Ints:

@@ -3,6 +3,7 @@
 **PPO.** Episodes of a game with a table visit the same states again and again. In Fighting Fantasy
 combat about 1,300 of the 16,384 samples of a rollout are distinct, and about 650 of the 2,048 in a
 minibatch.
+
 PPO's loss on a sample depends on the observation, the action, the advantage and the return. With
 the old policy p, the new one x, the ratio r = x(a | s) / p(a | s), the advantage A and the clip
 range c, the loss of the policy over n samples is the mean of
@@ -400,7 +401,7 @@ class MaskedDQN(DQN):
     Arguments are those of :class:`stable_baselines3.DQN`, except that ``n_steps`` has to be 1.
 
     Raises:
-        ValueError: If it is not.
+        ValueError: If ``n_steps`` is not 1.
     """
 
     def _setup_model(self) -> None:

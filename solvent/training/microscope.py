@@ -76,14 +76,14 @@ from solvent.training.learners import ILLEGAL
 from solvent.training.train import make_model, one_thread
 
 STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 100
-"""Steps of a fit, the most states in each, Adam's learning rate, which falls to 0 in a line, and
-steps between the policies of which the best is kept."""
+"""Steps of a fit, largest number of states in a step, Adam's initial learning rate, which falls
+linearly to 0, and steps between the policies that are scored."""
 
 LEAST = 0.01
-"""Weight of a state in which no choice matters, in units of the largest of a state."""
+"""Importance of a state in which no choice matters, as a share of the largest importance."""
 
 TIE = 1e-9
-"""A gap that counts as none, in units of the value."""
+"""Largest gap that counts as 0, in units of the value if that is larger than 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +92,10 @@ class GapParts:
 
     Attributes:
         gap: Exact gap of the greedy policy.
-        approximation: The part of the network.
-        exploration: The part of the states and actions that were never tried.
-        estimation: The part of sampled advantages or targets.
-        optimization: The rest.
+        approximation: Gap of the best policy found for the layers of the network.
+        exploration: Gap of the optimum if only tried actions are allowed.
+        estimation: Gap that goes away with exact advantages or targets.
+        optimization: The rest of the gap.
         exact_learner: Name of the learner with exact values.
         exact_gap: Exact gap of its greedy policy.
     """
@@ -110,13 +110,13 @@ class GapParts:
 
 
 def visited_gap(game: TabularGame, visited: Bools, solution: Solution, player: int = 0) -> float:
-    """Return what the optimum of the visited model loses; NaN if that has no value.
+    """Return the gap of the optimum of the visited model; NaN if that model has no value.
 
     Args:
         game: The game.
         visited: [S, A] the legal actions that were taken in each state.
         solution: Solution of `game`.
-        player: The player whose actions they are.
+        player: The player who took them.
     """
     try:
         value = solve_table(visited_model(game, visited, player)).value
@@ -133,7 +133,7 @@ def visited_model(game: TabularGame, visited: Bools, player: int = 0) -> Tabular
     Args:
         game: A game in which only this player has a choice.
         visited: [S, A] the actions that were taken in each state.
-        player: The player whose actions they are.
+        player: The player who took them.
     """
     tried = visited & game.mask[player]
     known: Bools = np.asarray(tried.any(axis=1))
@@ -166,7 +166,7 @@ def approximation(values: LearnerValues, solution: Solution) -> float:
     """Return the least exact gap of a greedy policy that a new network was fitted to.
 
     Args:
-        values: A learner, whose network has the layers.
+        values: A learner; the new network has the layers of its network.
         solution: Solution of its game.
     """
     at = np.flatnonzero(values.acting)
@@ -244,9 +244,9 @@ class Reading:
     Attributes:
         timesteps: Steps taken so far, in all environments together.
         value: Value of the policy that acts.
-        gap: Its optimality gap.
+        gap: Optimality gap of the policy that acts.
         greedy_value: Value of the greedy policy.
-        greedy_gap: Its optimality gap.
+        greedy_gap: Optimality gap of the greedy policy.
         length: Expected number of the learner's moves in an episode of the policy that acts.
         overlap: Share of the visits that the policy that acts has in common with an optimal one, in
             0..1.

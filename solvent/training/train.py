@@ -601,7 +601,7 @@ def make_model(
 
     Args:
         learner: The algorithm.
-        setup: Its hyperparameters.
+        setup: Hyperparameters of the algorithm.
         venv: The environments.
         seed: Seed of networks, exploration and environments.
     """

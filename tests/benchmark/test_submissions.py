@@ -141,12 +141,12 @@ def card(**change: Any) -> Callable[[Path], None]:
 TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a program": (
         lambda f: (f / "train.py").write_text("import os"),
-        "has what no submission to these tasks has: 'train.py'",
+        "has a file that no submission to these tasks has: 'train.py'",
     ),
     "a folder": (lambda f: (f / "more").mkdir(), "no submission to these tasks has: 'more'"),
     "a policy of no task": (
         lambda f: shutil.copy(f / "policies" / f"{COMBAT}.npz", f / "policies" / "x.npz"),
-        "has what no submission to these tasks has: 'policies/x.npz'",
+        "has a file that no submission to these tasks has: 'policies/x.npz'",
     ),
     "a missing policy": (
         lambda f: (f / "policies" / f"{COMBAT}.npz").unlink(),

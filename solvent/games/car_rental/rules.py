@@ -1,9 +1,9 @@
 """Jack's car rental: two locations, and cars that are moved between them overnight.
 
-A state is how many cars there are at each location in the evening. Overnight Jack moves up to five
+A state is the number of cars at each location in the evening. Overnight Jack moves up to five
 of them for $2 each. The next day customers ask for cars, which earn $10 each while there are some,
 and then others are brought back; the numbers are Poisson. A location holds 20 cars at most: what is
-more leaves the problem. It goes on for ever: only discounted values are finite.
+more leaves the problem. The task never ends, so only discounted values are finite.
 
 R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second edition, MIT Press
 2018, Example 4.2 and Figure 4.2, for a discount of 0.9; Exercise 4.7 adds a shuttle and a second
@@ -15,8 +15,8 @@ or more" belongs to the last number. Poisson probabilities are rounded to multip
 each float of the table to the nearest, which is less than a proved bracket allows for. Both
 locations are independent, so only the 21 x 21 probabilities of each are computed.
 
-The reward of a day is the rent that its morning lets expect, less what the night has cost: how many
-cars were rented is not drawn apart from how many are left. Values are the same.
+The reward of a day is the expected rent, given the cars in the morning, less the cost of the night:
+the number of rented cars is not drawn apart from the number left. Values are the same.
 """
 
 from __future__ import annotations

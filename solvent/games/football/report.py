@@ -198,7 +198,7 @@ def by_chart(solved: SolvedFootball) -> dict[str, Floats]:
     own, other = solved.rules.chart.name, solved.after.other
     found = {own if other is None else f"{own} against {other.chart}": _values(solved, 1)}
     for chart in map(load_chart, SHIPPED):
-        with suppress(ExpectedPointsError):  # Those that are shipped are for the usual rules.
+        with suppress(ExpectedPointsError):  # Shipped points are for the usual rules.
             points = shipped_expected_points(chart, solved.rules.ruleset)
             found.setdefault(chart.name, np.array(points.first_down[::-1]))
     return found

@@ -56,7 +56,7 @@ class _Team:
 
     Attributes:
         legal: [S, A] its legal actions.
-        chooser: Who takes each of its chart's choices.
+        chooser: The side that takes each of its chart's choices.
         cells: The cells of the chart in the rows of all nodes, numbered as in
             :mod:`solvent.games.football.packed`.
         rows: [nodes] how many rows each has.

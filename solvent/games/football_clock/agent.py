@@ -209,7 +209,7 @@ class AgentPlayer:
         Args:
             ticks: Ticks left.
             behind: Time-outs of the side that is behind.
-            standing: How the offence stands; the others are 0 if it is :data:`CLOCKLESS`.
+            standing: Standing of the offence; with :data:`CLOCKLESS` the other arguments are 0.
         """
         adjusted = self._utilities
         if standing != CLOCKLESS:

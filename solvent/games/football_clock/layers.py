@@ -580,7 +580,7 @@ class FootballLayers(LayeredGame):
         half = "second" if layer.half == 2 else "first"
         return f"{half} half {self.clock.text(layer.ticks):>5}"
 
-    # How they are solved
+    # Solving
 
     def problem(self, layer: Layer, read: Read) -> Any:
         moment = equilibrium(self, layer, read)
@@ -646,7 +646,7 @@ class FootballLayers(LayeredGame):
             met = self.rules.most_points + max(map(largest, self.reads(layer)), default=0.0)
         return self.rules.roundings * float(np.finfo(float).eps) / 2 * met
 
-    # What a folder says of it
+    # Identity of a folder
 
     @property
     def identity(self) -> Mapping[str, Any]:
@@ -687,7 +687,7 @@ class FootballLayers(LayeredGame):
         rest = [{n: of.get(n) for n in ("rows", "columns", "ruleset")} for of in (found, wanted)]
         return differ or [*changes(rest[0], rest[1])]
 
-    # What solving takes
+    # Cost of solving
 
     @property
     def problem_bytes(self) -> int:

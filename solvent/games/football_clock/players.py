@@ -382,7 +382,7 @@ class TimedScore:
 
     Attributes:
         name: Name of the player.
-        against: Its value against each opponent, by name; among them :data:`BEST_RESPONSE`.
+        against: The player's value against each opponent, by name; one is :data:`BEST_RESPONSE`.
         even: An optimal player's average value over both seats: half of a win, or no points.
         bounds: Proved bounds of the score: a description in words, and the number within which it
             holds.

@@ -388,7 +388,7 @@ class TimedFootballSampler:
 
     Attributes:
         rules: The game.
-        packed: Its rules as arrays.
+        packed: Rules of the game, as arrays.
         arrays: The arrays that the kernel reads.
         most: [D] the most that each entry of an observation can be, before it is scaled.
         least: [D] the least of each; leads may be negative.

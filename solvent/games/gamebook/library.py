@@ -6,8 +6,8 @@ Such a reader knows the rules, but not what lies behind an option:
   is taken with equal probability.
 * A fight is fought to its end, without escape and without tests of LUCK.
 
-From uniform play it differs in fights only. It looks neither at what it has left nor at the odds,
-so a book can be hard on it: what it loses against the optimum is the value of knowing the book.
+This policy differs from uniform play in fights only. It considers neither the hero's state nor the
+odds, so a book can be hard on it: its gap is the value of knowing the book.
 """
 
 from __future__ import annotations

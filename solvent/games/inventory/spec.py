@@ -6,8 +6,8 @@ SPEC = GameSpec(
     name="inventory",
     make="solvent.games.inventory.rules:Inventory",
     rules=(
-        "Order goods at the start of each period, up to the capacity; then as many are\n"
-        "sold as are demanded and there. Orders and goods in stock cost, sales earn."
+        "Order goods at the start of each period, up to the capacity; then sales meet the\n"
+        "demand, as far as the stock lasts. Orders and goods in stock cost, sales earn."
     ),
     environments={
         "solvent/Inventory-v0": Environment(

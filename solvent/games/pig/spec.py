@@ -10,8 +10,8 @@ SPEC = GameSpec(
     make="solvent.games.pig.rules:Pig",
     rules=(
         "Roll a die as often as you like and add up what it shows; a 1 ends your turn,\n"
-        "and what it has gathered is lost. Hold to add that to your score and pass the\n"
-        "die. Who reaches the target first wins."
+        "and its total is lost. Hold to add the total to your score and pass the die. The\n"
+        "first to reach the target wins."
     ),
     environments={
         "solvent/Pig-v0": Environment(

@@ -5,8 +5,8 @@ five dice of six faces. Number 0 is the empty hand, and the last 252 are the *ro
 Rolling the dice that a hand lacks is rolling one die D - size times, so that expectation over rolls
 is a mean over faces, size by size.
 
-**Cards** are what a turn starts from: the set of filled boxes as a bit mask, the points of the
-upper section up to those of the bonus, and whether another Yahtzee has a bonus.
+A **card** is the state in which a turn starts: the set of filled boxes as a bit mask, the points of
+the upper section up to those of the bonus, and whether another Yahtzee has a bonus.
 """
 
 from __future__ import annotations

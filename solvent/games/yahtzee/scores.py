@@ -1,10 +1,10 @@
 """Exact scores of policies: probability is followed from the empty scorecard to the full one.
 
-Layer by layer, each card has a probability. A turn's probability flows through the dice as the
-policy has it, and on to the next cards. Only cards that the policy can come to are looked at, and a
-policy is asked for all states of the turns from some cards at once. All numbers are sums and
-products of positive ones, so that a bound of the relative error is the number of roundings on the
-longest way. ``docs/scripts/yahtzee.py`` computes the distribution of the final score, too.
+Layer by layer, each card has a probability. A turn's probability flows through the dice by the
+choices of the policy, and on to the next cards. Cards that the policy cannot reach are left out,
+and the policy is asked for all states of the turns from some cards at once. All numbers are sums
+and products of positive ones, so the number of roundings on the longest way bounds the relative
+error. ``docs/scripts/yahtzee.py`` computes the distribution of the final score, too.
 """
 
 from __future__ import annotations

@@ -44,7 +44,7 @@ class SolvedFootball(DriveSolution):
 
     Attributes:
         game: A drive, or the game until the next score with both sides on one chart.
-        rules: Its chart and ruleset as arrays.
+        rules: Chart and ruleset of the game, as arrays.
         after: The values with which a drive ends.
         value: The value to player 0 at the start.
         value_error: Proved bound of the error of `value`.
