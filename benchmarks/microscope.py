@@ -548,18 +548,29 @@ def page_lines(results: Mapping[str, Any]) -> list[str]:
         f"| | gap | {' | '.join(PARTS)} | runs |",
         "|---" * (len(PARTS) + 3) + "|",
     ]
-    untrained = {
-        task: np.mean([run["readings"][0][2] for run in runs if run["task"] == task])
-        for task in tasks
-    }
     for algorithm in ALGORITHMS:
-        own = [run for run in runs if run["algorithm"] == algorithm and run["parts"]]
-        known = [run for run in own if None not in run["parts"]]
-        if known:
-            shares = [np.array(run["parts"][:5]) / untrained[run["task"]] for run in known]
-            cells = " | ".join(f"{round(100 * share)}%" for share in np.mean(shares, axis=0))
-            lines.append(f"| {algorithm} | {cells} | {len(known)} |")
+        own = [run for run in runs if run["algorithm"] == algorithm]
+        lines += parts_line(algorithm, own, runs)
     return lines
+
+
+def parts_line(name: str, own: Sequence[Run], runs: Sequence[Run]) -> list[str]:
+    """Return a line of a table with the mean parts of some runs; none if they have no parts.
+
+    Args:
+        name: The first cells of the line.
+        own: The runs that the line is about.
+        runs: All runs of their tasks; their mean gap before training is the unit.
+    """
+    known = [run for run in own if run["parts"] and None not in run["parts"]]
+    if not known:
+        return []
+    shares = []
+    for run in known:
+        before = [one["readings"][0][2] for one in runs if one["task"] == run["task"]]
+        shares.append(np.array(run["parts"][:5]) / np.mean(before))
+    cells = " | ".join(f"{round(100 * share)}%" for share in np.mean(shares, axis=0))
+    return [f"| {name} | {cells} | {len(known)} |"]
 
 
 def write_page(path: Path, results: Mapping[str, Any]) -> None:
