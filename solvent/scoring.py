@@ -64,13 +64,13 @@ def score(
     value of a best response to it; exploitability is against the worst opponent. Otherwise, in a
     game for two, all figures are against a best response.
 
-    The value of player 1 is minus that of player 0. An environment adds the least and the largest
-    return of the game to what seat 1 receives: where a win counts 1 and a loss 0, the mean return
-    of that seat is 1 more than the value.
+    The value to player 1 is minus the value to player 0. An environment adds the least and the
+    largest return of the game to the return of seat 1: where a win counts 1 and a loss 0, the mean
+    return of that seat is 1 more than the value.
 
     Args:
         game: A name, rules, their table, an environment of this package or of Gymnasium's toy-text
-            ones, or the id of such an environment. An environment also says the player, the
+            ones, or the id of such an environment. An environment also determines the player, the
             opponent and the observation.
         policy: The policy to score, as for :func:`policy_from`.
         solution: Solution of the table that the policy is scored on, if already available.
@@ -84,8 +84,8 @@ def score(
         name: Name of the policy in messages.
         tolerance: Widest accepted bracket of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
-        discount: Discount of the objective, for a policy made for the undiscounted game, such as
-            one learned there with this gamma. The solution, if given, is of the discounted table
+        discount: Discount of the objective, for a policy of the undiscounted game, such as one
+            learned there with this gamma. `solution` is then that of the discounted table
             (:func:`solvent.discounted`). Default: the objective of the game.
 
     Raises:
@@ -199,11 +199,11 @@ def evaluate(
     Args:
         game: The game or the environment, as for :func:`score`.
         policy: The policy, as for :func:`policy_from`.
-        opponent: The other player's policy in a game for two; that of the environment, or else a
-            best response, if left out.
-        critic: The value function that is compared with the true one: an array of values with the
-            same rows as an array for the policy, or a function of a batch of observations that
-            returns a value for each.
+        opponent: The other player's policy in a game for two. Default: the opponent of the
+            environment; without one, a best response.
+        critic: The value function to compare with the true one: an array of values with the same
+            rows as an array for the policy, or a function from a batch of observations to their
+            values.
         player: The player whose policy it is, as for :func:`policy_from`.
         discount: The discount of the objective, as for :func:`score`.
         how: The other arguments of :func:`policy_from`.
@@ -211,11 +211,11 @@ def evaluate(
     Returns:
         An object with arrays by state: ``v`` and ``occupancy`` [S], ``q``, ``advantage`` and
         ``policy_gradient`` [S, A]; with a critic ``critic_error`` and ``bellman_residual`` [S]; and
-        ``value``, that at the start.
+        ``value``, the value at the start.
 
     Raises:
-        ValueError: As for :func:`policy_from`, or if the critic does not have a value for each
-            state.
+        ValueError: As for :func:`policy_from`, or if the opponent's policy is for another game or
+            the same player, or the critic does not have a value for each state.
         ImproperGameError: If an episode may never end under the policy.
     """
     subject = _subject(game, player)
@@ -225,8 +225,11 @@ def evaluate(
         own = discounted_policy(own, discounted(whole, discount))
         opponent = opponent and discounted_policy(opponent, discounted(whole, discount))
         whole, left = discounted(whole, discount), discounted(left, discount)
-    if left.info.players == 2 and left.action_count[1 - me].max() > 1:
-        left = against(whole, opponent or best_response(whole, own).policies[1 - me])
+    if opponent is not None or left.action_count[1 - me].max() > 1:
+        response = opponent or best_response(whole, own).policies[1 - me]
+        if response.player == me:
+            raise ValueError(f"opponent is of player {me}, whose policy is evaluated")
+        left = against(whole, response)
     own = replace(own, model_hash=left.model_hash)
     sign = 1 if me == 0 else -1
     values = policy_value(left, own)
@@ -247,12 +250,12 @@ def evaluate(
 def hardness(game: Played, *, player: int | None = None, largest: int = LARGEST) -> Hardness:
     """Measure exactly how hard a game is to learn.
 
-    Among the measures are the action gaps where the optimum goes, the effective horizon,
+    Among the measures are the action gaps on optimal trajectories, the effective horizon,
     concentrability and the diameter; :mod:`solvent.exact.hardness` defines them.
 
     Args:
-        game: The game or the environment, as for :func:`score`. In a game for two, an environment
-            says the opponent.
+        game: The game or the environment, as for :func:`score`. In a game for two it has to be an
+            environment, which has an opponent.
         player: The player who learns, as for :func:`policy_from`.
         largest: Number of states times number of outcomes up to which diameter and reach are
             computed; one game is solved for each state.
@@ -273,7 +276,7 @@ def _criticized(
     given = critic(_seen(subject, player, observation)) if callable(critic) else critic
     given = given.detach().cpu() if hasattr(given, "detach") else given
     values = np.asarray(given, float).reshape(-1)
-    # An array has the rows that an array for the policy has.
+    # An array has the same rows as an array for the policy.
     numbers = None if callable(critic) else subject.numbers
     rows = subject.game.n_states if numbers is None else subject.rows
     if len(values) != rows:
@@ -314,7 +317,7 @@ def policy_from(
 
     Args:
         game: A name, rules, their table, an environment of this package or of Gymnasium's toy-text
-            ones, or the id of such an environment. An environment also says the player, the
+            ones, or the id of such an environment. An environment also determines the player, the
             opponent and the observation.
         policy: The policy to convert, one of
 
@@ -349,9 +352,9 @@ def policy_from(
         A policy for the table of the game: with an environment for ``env.unwrapped.game``.
 
     Raises:
-        ValueError: If the game has no table, the environment changes what is seen or played, the
-            policy is none of these, depends on the past, draws its actions, does not fit the game,
-            or an argument is not for such a policy.
+        ValueError: If the game has no table, a wrapper changes observations or actions, the
+            policy has another form, depends on the past, draws its actions or does not fit the
+            game, or an argument does not apply to such a policy.
     """
     return _table(
         _subject(game, player),
@@ -390,14 +393,16 @@ class _Subject:
 
 
 def _subject(game: Any, player: int | None) -> _Subject:
-    if player is not None:
-        check_integer(player, "player", 0, 1)
     if isinstance(game, str) and game in gym.registry:
         game = gym.make(game)
     if isinstance(game, (gym.Env, gym.vector.VectorEnv)):
-        return _of_env(game, player)
-    table = cached_table(game)
-    return _Subject(table, table, player)
+        subject = _of_env(game, player)
+    else:
+        table = cached_table(game)
+        subject = _Subject(table, table, player)
+    if player is not None:
+        check_integer(player, "player", 0, subject.game.info.players - 1)
+    return subject
 
 
 def _of_env(env: Any, player: int | None) -> _Subject:
@@ -446,7 +451,7 @@ def _table(
         _replay(subject, policy)
         return policy.mode() if deterministic else policy, None
     player = subject.player or 0
-    # Whoever has a model of it has imported this, and nobody else is to wait for that.
+    # The caller of a model has imported this already; others need not wait for its import.
     base: Any = sys.modules.get("stable_baselines3.common.base_class")
     if base is not None and isinstance(policy, base.BaseAlgorithm):
         _refuse_given(functions_only, "a model of Stable-Baselines3")
@@ -522,7 +527,7 @@ def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None
 
 
 def _lookup(policy: Any, game: TabularGame, rows: int) -> Any:
-    """Return a function that looks the number of a state up in an array."""
+    """Return a function that looks up the number of a state in an array."""
     if hasattr(policy, "detach"):
         policy = policy.detach().cpu()
     try:
@@ -553,8 +558,8 @@ def _extracted(
 ) -> Extraction:
     if not isinstance(observation, (str, type(None))):
         raise ValueError(
-            "a model of Stable-Baselines3 that sees other observations than this package's is "
-            "scored as a function: lambda seen: model.predict(seen, deterministic=True)[0]"
+            "a model of Stable-Baselines3 with observations of another package has to be passed as "
+            "a function: lambda seen: model.predict(seen, deterministic=True)[0]"
         )
     from solvent.envs.sampling import kind_that_fits
     from solvent.training.extract import extract

@@ -75,13 +75,20 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
         for _ in range(60)
     ]
     assert set(throws) == {0, 1, 2}
-    for wrong in (99, [0, 99], np.zeros(16), np.full(16, 1 / 16)):
-        with pytest.raises(ValueError, match="no state"):
-            lake.predict(wrong)
+    for seen, player, message in (
+        *((wrong, 0, "no state") for wrong in (99, [0, 99], np.zeros(16), np.full(16, 1 / 16))),
+        *((wrong, 0, "allowed are arrays of numbers") for wrong in (0.5, None, {"seen": 0})),
+        (0, 1, "player is 1; allowed are whole numbers from 0 to 0"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            lake.predict(seen, player=player)
     pig = solvent.solve(solvent.make_game("pig", target=8))
     for player in (0, 1):
         assert len(pig.to_dict(player)) == (pig.by_state[0].on_turn(player)).sum()
     assert all(sum(choice.values()) == pytest.approx(1) for choice in lake.to_dict().values())
+    for none in (lambda: lake.to_dict(1), lambda: pig.policy(pig.table.states[0], 2)):
+        with pytest.raises(ValueError, match=r"player is \d; allowed are whole numbers"):
+            none()
 
 
 def test_the_policy_gradient_is_the_derivative_of_the_value() -> None:
@@ -142,11 +149,14 @@ def test_in_a_game_for_two_a_policy_is_evaluated_against_a_best_response() -> No
         found = solvent.evaluate(game, policy)
         assert found.value == pytest.approx(solvent.score(game, policy).value)
         response = best_response(table, policy).policies[1 - player]
-        assert solvent.evaluate(game, policy, opponent=response).value == pytest.approx(found.value)
-        easy = solvent.evaluate(
-            game, policy, opponent=TabularPolicy.uniform(table, player=1 - player)
-        )
-        assert easy.value > found.value
+        easy = TabularPolicy.uniform(table, player=1 - player)
+        # An opponent that is named takes the place of the environment's.
+        for named in (game, Env(table, easy, seat=player)):  # type: ignore[arg-type]
+            told = solvent.evaluate(named, policy, opponent=response)
+            assert told.value == pytest.approx(found.value)
+            assert solvent.evaluate(named, policy, opponent=easy).value > found.value
+        with pytest.raises(ValueError, match=f"opponent is of player {player}, whose policy is"):
+            solvent.evaluate(game, policy, opponent=policy)
 
 
 def test_curves_of_runs_are_drawn_with_the_optimum(tmp_path: Path) -> None:
@@ -250,7 +260,7 @@ def test_of_two_seats_one_is_named(greed: TabularGame) -> None:
     both = [tuple(TabularPolicy.uniform(greed, player=p) for p in (1, 0))]
     env = Env(greed, both, seat="random")
     f = some(greed.observation[0].shape[1], greed.mask[0].shape[1])
-    with pytest.raises(ValueError, match=r"seat is 'random'; .*say player=0 or player=1"):
+    with pytest.raises(ValueError, match=r"seat is 'random'; .*pass player=0 or player=1"):
         solvent.score(env, f, outputs="logits")
     alone = Env(greed, both[0][1], seat=1)
     assert solvent.score(env, f, outputs="logits", player=1) == solvent.score(
@@ -372,6 +382,12 @@ def test_what_cannot_be_scored_is_refused(game: TabularGame, greed: TabularGame)
         ((Env(greed, second), second), {}, OTHER_SEAT),
         (("FrozenLake-v1", MOVES[:15]), {}, r"array of shape \(15,\); FrozenLake-v1 has 16 states"),
         (("FrozenLake-v1", second), {}, "made for the model"),
+        (("FrozenLake-v1", MOVES), {"player": 1}, "player is 1; allowed are whole numbers from 0 "),
+        (
+            ("FrozenLake-v1", MOVES, solvent.solve("FrozenLake-v1")),
+            {},
+            "solution is SolvedTable.*; expected is a Solution, such as solvent.solve.table.",
+        ),
     ]
     for scored, arguments, message in refused:
         with pytest.raises(ValueError, match=message):

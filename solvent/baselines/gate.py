@@ -17,10 +17,10 @@ game has finitely many observations, so the values of the function form a table,
 about it is exact.
 
 **Policies without a table.** A policy that depends on earlier observations (a recurrent network,
-stacked frames) or on something hidden has no table. Nor has one that draws its actions: its
-probabilities are the policy, and one draw of them is another. A network in training mode may depend
-on the batch. Every state is therefore asked again, in another order and in batches of other sizes,
-some in a batch of one, and a function that does not repeat itself is refused.
+stacked frames) or on something hidden has no table. A function that draws its actions does not show
+its policy, which consists of the probabilities. A network in training mode may depend on the batch.
+The function is therefore called again in every state, in another order and in batches of other
+sizes, some of a single state, and is refused if it does not repeat itself.
 
 **Illegal actions.** A function may choose an action that is illegal in a state. Its
 treatment is part of the policy, and there are two customs: the environment plays the lowest legal
@@ -90,7 +90,7 @@ def tabulated(
         function: A function of n observations; a ``torch.nn.Module`` is given tensors.
         observations: [S, ...] the observation of the player in each state.
         deterministic: Whether the most probable action of each row is always played, the lowest
-            on ties. That of the largest action value is, in any case.
+            on ties. With action values, the action of the largest value is always played.
         env: The environment in which episodes are replayed; None if there is none.
         rows: [S, ...] the observation of `env` in each state; `observations` if left out.
         arguments: Further arguments of :class:`QueriedFunction`.
@@ -99,9 +99,9 @@ def tabulated(
         The policy, and the probability that was moved from illegal actions in each state, [S].
 
     Raises:
-        ValueError: If an argument is none of these, the function gives something else, is no
-            function of what it is given, or chooses an illegal action that is not allowed; or as
-            for :func:`replay`.
+        ValueError: If an argument is not allowed; if the function returns another form of output,
+            does not repeat itself, or chooses an illegal action although that is not allowed; or
+            as for :func:`replay`.
     """
     with _evaluated(function) as called:
         asked = QueriedFunction(game, called, observations, **arguments)
@@ -120,7 +120,8 @@ class QueriedFunction:
         outputs: Kind of output: ``"probabilities"``, ``"logits"`` or
             ``"action_values"``, [n, A], or ``"actions"``, [n]. If left out, [n] whole numbers are
             actions, and rows are probabilities, which is checked.
-        illegal: ``"remap"``, ``"mask"`` as in the module, or ``"raise"``: a ValueError.
+        illegal: Treatment of illegal actions: ``"remap"`` or ``"mask"`` as in the module, or
+            ``"raise"``, which raises a ValueError.
         takes_mask: Whether the function is also given the legal actions, [n, A] bool.
         predict: A function that chooses an action for each of n observations and masks. The action
             has to be the best by the output of `function`. None if there is no such function.
@@ -133,7 +134,7 @@ class QueriedFunction:
             actions are masked; 1 for the only action where it is the other's turn.
 
     Raises:
-        ValueError: If an argument is none of these, or the function gives something else.
+        ValueError: If an argument is not allowed, or the function returns another form of output.
     """
 
     def __init__(
@@ -208,7 +209,7 @@ class QueriedFunction:
             rows: [S, ...] the observation of `env` in each state.
 
         Raises:
-            ValueError: If the function gives something else than before, or as for
+            ValueError: If the function returns another output than before, or as for
                 :func:`replay`.
         """
         mixed = np.random.default_rng(0).permutation(self.acting)
@@ -218,7 +219,7 @@ class QueriedFunction:
                 self._check(states)
 
     def _check(self, states: Ints) -> None:
-        """Refuse a function that gives something else in some states than it gave before."""
+        """Raise if the function returns another output in some states than before."""
         seen, before = self.observations[states], self.given[states]
         again = self._ask(states, seen)
         same = np.isclose(again, before, rtol=0, atol=self.rounding).all(axis=1)
@@ -227,19 +228,19 @@ class QueriedFunction:
                 raise ValueError(
                     f"{self.name} gave {shown(before[row].tolist())} and then "
                     f"{shown(again[row].tolist())} for the same observation, of state "
-                    f"{shown(self.game.states[states[row]])}: it depends on the batch, on what it "
-                    f"was asked before, or on chance. Hand on probabilities or logits, not actions "
-                    f"that are drawn; put a network into evaluation mode (.eval()), which switches "
-                    f"off dropout and the statistics of a batch; a policy of the history has no "
-                    f"table"
+                    f"{shown(self.game.states[states[row]])}: it depends on the batch, on earlier "
+                    f"calls, or on chance. Pass probabilities or logits, not actions that are "
+                    f"drawn; put a network into evaluation mode (.eval()), which switches off "
+                    f"dropout and the statistics of a batch; a policy that depends on the history "
+                    f"has no table"
                 )
         if self.predict is not None:
             chosen = self.predict(seen, self.mask[states])
             self._refuse(
                 states,
                 before.max(axis=1) - before[np.arange(len(states)), chosen] > self.rounding,
-                "plays by its predict another action than its network's best",
-                "pass what it plays as a function: "
+                "predicts another action than the best of its network",
+                "pass its predictions as a function: "
                 "lambda seen: model.predict(seen, deterministic=True)[0]",
                 chosen,
             )
@@ -293,13 +294,13 @@ class QueriedFunction:
         except Exception as error:
             error.add_note(
                 f"(It was given {len(seen)} observations of shape {seen.shape[1:]} and type "
-                f"{seen.dtype}; another kind is had by observation='vector', 'onehot' or 'index'.)"
+                f"{seen.dtype}; observation='vector', 'onehot' or 'index' selects another kind.)"
             )
             raise
         if isinstance(given, (tuple, dict)):
             raise ValueError(
-                f"{self.name} gave a {type(given).__name__}; one array is expected, [n, A] or [n]: "
-                f"hand on that one"
+                f"{self.name} gave a {type(given).__name__}; expected is one array, [n, A] or [n]: "
+                f"return only that one"
             )
         if hasattr(given, "detach"):
             given = given.detach().cpu()
@@ -308,8 +309,8 @@ class QueriedFunction:
             raise ValueError(
                 f"{self.name} gave {shown(given)} of type {array.dtype}; expected are numbers"
             )
-        # Of one observation some functions drop the axis. Where there is only one action, a whole
-        # number in an array is that action, with its axis.
+        # For a single observation some functions drop the first axis. In a game with one action,
+        # whole numbers of shape (1,) have not dropped it.
         action = self.outputs in (None, "actions") and array.dtype.kind in "iu"
         dropped = array.shape in ((), self.mask.shape[1:]) and not (action and array.shape == (1,))
         return array[None] if len(seen) == 1 and dropped else array
@@ -329,7 +330,7 @@ class QueriedFunction:
                 states,
                 ~legal[np.arange(n), given],
                 "takes an illegal action",
-                "an action cannot be masked afterwards: hand on probabilities, logits or action "
+                "an action cannot be masked afterwards: return probabilities, logits or action "
                 "values, or let the function take the mask (takes_mask=True)",
                 given,
             )
@@ -337,7 +338,7 @@ class QueriedFunction:
 
     def _probabilities(self, states: Ints, values: Floats, legal: Bools) -> Floats:
         """Return probabilities divided by their sum, over legal actions if these are masked."""
-        hint = "say outputs='logits' or outputs='action_values' if that is what they are"
+        hint = "pass outputs='logits' or outputs='action_values' if they are not probabilities"
         self._refuse(
             states,
             ~(values >= 0).all(axis=1),
@@ -368,7 +369,7 @@ class QueriedFunction:
     def _refuse(
         self, states: Ints, wrong: Any, problem: str, fix: str, given: Array | None = None
     ) -> None:
-        """Refuse a function for the first of some states in which it is wrong."""
+        """Raise for the first state in which the function is wrong, if there is one."""
         if wrong.any():
             row = int(wrong.argmax())
             state = shown(self.game.states[states[row]])
@@ -384,7 +385,7 @@ def _batches(states: Ints, size: int) -> Iterator[Ints]:
 @contextmanager
 def _evaluated(function: Function) -> Iterator[Function]:
     """Yield a function ready to be called: a module of PyTorch takes tensors in evaluation mode."""
-    # Whoever has such a module has imported it, and nobody else is to wait for that.
+    # The caller of a module has imported torch already; others need not wait for its import.
     torch: Any = sys.modules.get("torch")
     if torch is None or not isinstance(function, torch.nn.Module):
         yield function
@@ -396,7 +397,7 @@ def _evaluated(function: Function) -> Iterator[Function]:
         with torch.no_grad():
             return module(*(torch.as_tensor(array, device=device) for array in arrays))
 
-    # Some parts of it may have been in either mode.
+    # Its parts may have been in different modes.
     training = [part for part in module.modules() if part.training]
     module.eval()
     try:
@@ -463,7 +464,7 @@ def check_wrappers(env: Any, followed: Any = None) -> None:
             raise ValueError(
                 f"{type(layer).__name__} is not known to leave observations and actions as they "
                 f"are; pass the game's own environment or table, and the policy as a function of "
-                f"what that shows (with takes_mask=True also of the mask), such as "
+                f"its observations (with takes_mask=True also of the mask), such as "
                 f"lambda seen: model.predict(changed(seen), deterministic=True)[0]"
             )
 
@@ -474,19 +475,19 @@ def _known(layer: Any) -> bool:
         return True
     if _inside(layer):
         return (package, name) == ("stable_baselines3", "VecNormalize") and not layer.norm_obs
-    # The innermost one is our own, has a dictionary of transitions (replay), or is refused later.
-    # What is no environment itself, such as a SubprocVecEnv, may have any inside.
+    # The innermost layer is ours, has a dictionary of transitions (replay), or is refused later.
+    # Any environments may be inside an object that is not one itself, such as a SubprocVecEnv.
     return package == "solvent" or (
         isinstance(layer, gym.Env) and not hasattr(layer.unwrapped, "game")
     )
 
 
 def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any]) -> Ints:
-    """Play episodes in copies of an environment, and refuse one that differs from the table.
+    """Play episodes in copies of an environment, and raise if it differs from the table.
 
     A quarter of the actions are drawn from all legal ones, so that more states are met. The
-    environment itself is not changed. A native vector environment has no single ones inside, and
-    nothing is replayed: the tests of this package compare it with single ones.
+    environment itself is not changed. Native vector environments contain no single environments and
+    are not replayed; the tests of this package compare them with single ones.
 
     Args:
         env: The environment: of Gymnasium, single or vector, or of Stable-Baselines3; or None.
@@ -544,8 +545,8 @@ def _reached(native: Any, seen: Any, branches: Iterable[tuple[int, float]]) -> i
     number, possible = int(getattr(native, "s", seen)), {to for to, p in branches if p > 0}
     if number not in possible:
         raise ValueError(
-            f"{type(native).__name__} is in state {number}, where by its own table it has to be in "
-            f"one of {sorted(possible)}; pass the table that is meant, solvent.model.GymnasiumTable"
+            f"{type(native).__name__} is in state {number}; by its own table it has to be in one "
+            f"of {sorted(possible)}; pass the intended table, solvent.model.GymnasiumTable"
         )
     return number
 

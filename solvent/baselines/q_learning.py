@@ -86,9 +86,9 @@ class Sampled(ABC):
         """Play moves from the present state, -1 for a new episode, and return the next state."""
 
     def _table(self) -> tuple[Transitions, Bools, Floats]:
-        """Return what an episode is drawn from: transitions, ends, and starts as a running sum.
+        """Return the transitions, the terminal states, and the running sum of the starts.
 
-        A start in which the episode has ended is none to learn from.
+        Terminal starts are left out, as nothing can be learned from them.
 
         Raises:
             ValueError: If every episode has ended where it starts.
@@ -132,6 +132,7 @@ class QLearning(Sampled):
         exponent: float = STEP_SIZE_EXPONENT,
         initial: float = 0.0,
     ) -> None:
+        self._player = check_integer(player, "player", 0, 1)
         if (game.action_count[1 - player] > 1).any():
             raise ValueError(
                 f"q-learning is for one player who learns, but player {1 - player} has a choice in "
@@ -139,7 +140,6 @@ class QLearning(Sampled):
                 f"solvent.model.against"
             )
         super().__init__(game, seed, epsilon, exponent)
-        self._player = player
         self._q += initial
 
     def _play(self, moves: int) -> int:
@@ -245,8 +245,8 @@ class MinimaxQ(Sampled):
 
         Args:
             player: The player whose policy it is, 0 or 1.
-            exploration: The share of calls that stay uniform. Rarely met states have one call
-                each for certain, against which the other player might keep play from ending.
+            exploration: The share of calls that stay uniform. In rarely met states the policy makes
+                the same call each time, so the other player might keep play from ending.
         """
         mask = self.game.mask[player]
         learned = by_action(self._strategies[player], mask)

@@ -24,6 +24,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import cached_property
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
 import gymnasium as gym
@@ -585,7 +586,7 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         return self.episode.state
 
     def action_masks(self) -> Bools:
-        """The legal actions as booleans, under the name that sb3-contrib's MaskablePPO calls.
+        """Return the legal actions as booleans, under the name that sb3-contrib expects.
 
         Raises:
             ResetNeeded: If the episode has not begun.
@@ -595,7 +596,7 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
 
     @cached_property
     def P(self) -> TransitionDict:  # noqa: N802
-        """The model as toy-text environments publish it, ``P[s][a]``.
+        """The model in the form of toy-text environments, ``P[s][a]``.
 
         Raises:
             AttributeError: If there are opponents, or the game has no table.
@@ -607,7 +608,7 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
 
     @property
     def initial_state_distrib(self) -> Floats:
-        """The probability of each state at the start, [S], as toy-text environments name it."""
+        """The probability of each state at the start, [S]; toy-text environments have the name."""
         return self.P.game.initial
 
 
@@ -645,7 +646,7 @@ def sampled(
     if opponents is None and weights is not None:
         raise ValueError(f"weights is {shown(weights)}, but there are no opponents")
     if isinstance(game, BatchSimulator) and opponents is not None:
-        raise ValueError("a simulator has its own opponents; pass none")
+        raise ValueError("a simulator has its own opponents; do not pass any")
     if isinstance(game, Sampler):
         from solvent.envs.batches import SimulatedSeatBatch
 
@@ -693,7 +694,7 @@ def seats_of(seat: Seat) -> tuple[int, ...]:
     if isinstance(seat, str):
         check_choice(seat, "seat", ("random",))
         return (0, 1)
-    if isinstance(seat, bool) or seat not in (0, 1):
+    if isinstance(seat, bool) or not isinstance(seat, Integral) or seat not in (0, 1):
         raise ValueError(f"seat is {shown(seat)}; allowed are 0, 1 and 'random'")
     return (seat,)
 
@@ -784,7 +785,7 @@ def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
 
     Raises:
         ValueError: If the environment samples no table, the learner takes either seat and `player`
-            does not say which, or `player` is not the learner.
+            is None, or `player` is not the learner.
     """
     native = env.unwrapped
     if not isinstance(native.game, TabularGame):
@@ -796,7 +797,7 @@ def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
     if player is None and len(seats) > 1:
         raise ValueError(
             "seat is 'random'; a policy is learned for 0 or 1 here, and for both by self-play: "
-            "say player=0 or player=1"
+            "pass player=0 or player=1"
         )
     player = seats[0] if player is None else player
     if player not in seats:

@@ -4,9 +4,9 @@ A game in turns has an AEC environment. A simultaneous game has a parallel envir
 ``pettingzoo.utils.parallel_to_aec`` converts to AEC.
 
 Agents are ``player_0`` and ``player_1``. An observation is a dictionary of ``"observation"`` and
-``"action_mask"``, as in PettingZoo's own games. With ``mask="info"`` it is the observation alone,
-and the mask is in the agent's info, for tools that do not read dictionaries. The mask is never in
-both places, since some tools remove one and then fail on the other. An agent's info also has
+``"action_mask"``, as in PettingZoo's own games. With ``mask="info"`` there is no dictionary, and
+the mask is in the agent's info, for tools that do not read dictionaries. The mask is never in both
+places, since some tools remove one and then fail on the other. An agent's info also has
 ``"illegal_action"``: whether its last action was illegal and was replaced, as in
 :class:`solvent.envs.Env`. An agent's mask is all 0 when another is to act, and all 1 once the
 episode has ended, when actions do not count. Rewards are those of :class:`solvent.envs.Env`: the
@@ -361,7 +361,7 @@ class TabularAECEnv(_TwoPlayerEnv, AECEnv[str, Any, Any]):
         self._pass_turn()
 
     def observe(self, agent: str) -> Any:
-        """Return an agent's observation, whoever is on turn.
+        """Return an agent's observation, even if it is not on turn.
 
         Raises:
             ResetNeeded: If the episode has not begun.
@@ -370,7 +370,7 @@ class TabularAECEnv(_TwoPlayerEnv, AECEnv[str, Any, Any]):
         return self._observation(AGENTS.index(agent))
 
     def _pass_turn(self) -> None:
-        """Select the agent who has a choice; at the end the first, since agents leave in order."""
+        """Select the agent that has a choice; at the end the first, since agents leave in order."""
         self.agent_selection = AGENTS[self.episode.acts(1)]
         self.infos = self._infos(self._illegal.values())
         if self.render_mode == "human":
@@ -424,14 +424,14 @@ class TabularParallelEnv(_TwoPlayerEnv, ParallelEnv[str, Any, Any]):
 
         Raises:
             ResetNeeded: If the episode has ended or not begun.
-            ValueError: If an agent has no action, or one that is not allowed.
+            ValueError: If an agent's action is missing or not allowed.
         """
         if not self.agents:
             raise ResetNeeded("the episode has ended or not begun; call reset() first")
         if set(actions) != set(AGENTS):
             raise ValueError(
                 f"actions are for {', '.join(map(str, actions)) or 'nobody'}; "
-                f"needed is one for each of {', '.join(AGENTS)}"
+                f"expected is one for each of {', '.join(AGENTS)}"
             )
         first, second = (self._legal_action(p, actions[agent]) for p, agent in enumerate(AGENTS))
         rewards = self.episode.move((first[0], second[0]))

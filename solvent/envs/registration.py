@@ -41,7 +41,7 @@ class Entry(Environment):
 
 
 class _Environments(Mapping[str, Entry]):
-    """The entries of all known games, as their specs have them now."""
+    """The entries of all known games, read from their specs at each access."""
 
     def _all(self) -> dict[str, Entry]:
         return {
@@ -67,9 +67,9 @@ ENVIRONMENTS: Mapping[str, Entry] = _Environments()
 
 
 def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
-    """A PettingZoo environment of a game by name in which one agent acts after the other.
+    """Make a PettingZoo environment in which one agent acts after the other.
 
-    Where both act at once, neither sees the other's action before it has chosen its own.
+    If both players act at once, neither agent sees the other's action before choosing its own.
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
@@ -88,7 +88,7 @@ def aec_env(game: str, **arguments: Any) -> AECEnv[str, Any, Any]:
 
 
 def parallel_env(game: str, **arguments: Any) -> TabularParallelEnv:
-    """A PettingZoo environment of a game by name whose players act at the same time.
+    """Make a PettingZoo environment of a game whose players act at the same time.
 
     Args:
         game: The game, as for :func:`solvent.make_game`.
@@ -105,7 +105,7 @@ def parallel_env(game: str, **arguments: Any) -> TabularParallelEnv:
 
 
 def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
-    """The same as :func:`aec_env` for players who take turns, without a wrapper.
+    """Make the environment of :func:`aec_env` without its wrapper, for players who take turns.
 
     The wrapper reports calls before ``reset`` in PettingZoo's words.
 
@@ -127,10 +127,10 @@ OF_AN_ENVIRONMENT = ("observation", "illegal", "mask", "render_mode")
 
 
 def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments of an environment for two agents, with the game and what samples it.
+    """Return the arguments of an environment for two agents, with the game and its source.
 
     Raises:
-        ValueError: If it is a game for one player without a table, the name is unknown, or a value
+        ValueError: If the game is for one player and has no table, the name is unknown, or a value
             is not allowed.
     """
     from solvent.envs.batch_simulator import OnePlayerSampler
@@ -139,7 +139,7 @@ def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {key: value for key, value in arguments.items() if key not in own}
     rules, source = rules_and_source(name, parameters)
     if isinstance(source, OnePlayerSampler):
-        raise ValueError(f"{name} is a game for one; here it has to be one for two")
+        raise ValueError(f"{name} is a game for one; PettingZoo needs a game for two")
     return {"game": source, "rules": rules, **own}
 
 
@@ -156,9 +156,9 @@ def samples_table(env_id: str) -> bool:
 def rules_and_source(
     name: str, parameters: Mapping[str, Any]
 ) -> tuple[Game, TabularGame | Sampler | OnePlayerSampler]:
-    """A game, and what samples it: what its spec gives, else its table.
+    """Return a game, and the source of its episodes: the sampler of its spec, or else its table.
 
-    Both are made once for many environments with equal parameters.
+    Environments with equal parameters share both.
 
     Args:
         name: Name of the game, as for :func:`solvent.make_game`.
@@ -173,7 +173,7 @@ def rules_and_source(
 
 
 def compiled_game(name: str, parameters: Mapping[str, Any]) -> tuple[Game, TabularGame]:
-    """A game and its table, which is built once for many environments with equal parameters.
+    """Return a game and its table, which environments with equal parameters share.
 
     Args:
         name: Name of the game, as for :func:`solvent.make_game`.

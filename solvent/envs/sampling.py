@@ -72,7 +72,7 @@ the whole episode. A pool of one needs no draw.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast
 
@@ -125,11 +125,9 @@ class RandomStream:
 def inverse_cdf(probability: Floats, first: Ints) -> Ints:
     """Return the thresholds of many distributions, 2^53 times their distribution functions.
 
-    They are rounded up.
-
-    An entry of probability 0 has the same threshold as the entry before it (0 if there is none), so
-    no draw picks it. From the last positive entry on the threshold is 2^53, however the
-    probabilities were rounded.
+    Thresholds are rounded up. An entry of probability 0 has the same threshold as the entry before
+    it (0 if it is the first), so no draw picks it. From the last positive entry on the threshold is
+    2^53, however the probabilities were rounded.
 
     Args:
         probability: [N], the entries of all distributions.
@@ -545,7 +543,7 @@ def opponent_pool(
         ValueError: If there are no opponents, one of them is for another game or lacks a policy
             for a seat that it may have to take, or the weights are not as above.
     """
-    listed = [opponents] if isinstance(opponents, TabularPolicy) else list(opponents)
+    listed = _listed(opponents)
     chances = check_weights(weights, len(listed))
     policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]
     cuts = np.empty((len(listed), table.choices), np.int64)
@@ -553,6 +551,10 @@ def opponent_pool(
         cuts[k] = np.concatenate([_action_thresholds(policy, game) for policy in views])
     drawn = inverse_cdf(chances, np.array([0, len(listed)]))
     return Pool(evenly(len(table.seats)), drawn, cuts), tuple(policies)
+
+
+def _listed(given: Any) -> list[Any]:
+    return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
 def evenly(count: int) -> Ints:
@@ -590,7 +592,7 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:
     """Return the policy that an opponent plays in the seat of a player."""
-    offered = [opponent] if isinstance(opponent, TabularPolicy) else list(opponent)
+    offered = _listed(opponent)
     for policy in offered:
         if not isinstance(policy, TabularPolicy):
             raise ValueError(f"{policy!r} is not a TabularPolicy")

@@ -32,7 +32,7 @@ from solvent.model import Game
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, shown
 
-# A type is looked up faster when it is one already.
+# NumPy looks a dtype up faster than a Python type.
 _BOOL = np.dtype(bool)
 
 VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
@@ -42,19 +42,19 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
     """Environments of one game, stepped together at compiled speed.
 
     Equal, bit for bit and in every ``info``, to ``SyncVectorEnv`` around as many single
-    environments with the same arguments and seeds, in each of Gymnasium's autoreset modes. Every
-    call returns new arrays. Without a table that holds if a player's action probabilities do not
-    depend on how many episodes it is asked for at once.
+    environments with the same arguments and seeds, in each of Gymnasium's autoreset modes. In a
+    game without a table this holds if a player's action probabilities do not depend on the number
+    of episodes in a call. Every call returns new arrays.
 
     Args:
         game: The game, as for :class:`solvent.envs.Env`, or a simulator of its episodes.
-        num_envs: Number of environments; that of a simulator is its own.
+        num_envs: Number of environments; ignored for a simulator, which has its own.
         opponents: Policies or players for the other seat of a game for two, as for
             :class:`solvent.envs.Env`.
-        weights: A positive number for each opponent, in proportion to which they are drawn;
-            equal ones unless given.
-        seat: The learner's: 0, 1, or with opponents ``"random"`` for one that is drawn for each
-            episode.
+        weights: A positive number for each opponent, in proportion to which it is drawn; None
+            draws uniformly.
+        seat: The learner's seat: 0, 1, or with opponents ``"random"``, which draws the seat for
+            each episode.
         rules: The rules that draw the states, if `game` is a table.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :class:`solvent.envs.Env`.
         illegal: Treatment of illegal actions: ``"remap"`` plays the lowest legal one in its
@@ -131,13 +131,12 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
             seed: An int for the seeds ``seed + i``, or one seed or None per environment. An
                 environment without a seed goes on with its stream.
             options: ``{"reset_mask": …}``, a bool array [num_envs] with at least one True,
-                resets only those environments; the others' observations are returned as they
-                are.
+                resets only the environments where it is True; the others keep their observations.
 
         Raises:
             ValueError: If there are not as many seeds as environments, the mask is not such an
                 array, or there is another option.
-            ResetNeeded: If a mask leaves an environment out that has never been reset.
+            ResetNeeded: If the mask leaves out an environment that has never been reset.
         """
         chosen = self._chosen(options)
         if not self._begun and not chosen.all():
@@ -175,8 +174,7 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
                 f"action of environment {i} is {actions[i]}; "
                 f"allowed are whole numbers from 0 to {width - 1}"
             )
-        if self._index:
-            observation = observation[:, 0]
+        observation = self._shown(observation)
         ended: dict[str, Any] | None = None
         if self._same_step and terminated.any():
             ended = self._begin_again(terminated, observation, illegal, mask)
@@ -228,7 +226,7 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         }
 
     def _shown(self, observation: Batch) -> Batch:
-        """Observations [n, D] in the form in which they are returned: numbers without an axis."""
+        """Return observations [n, D] in the form of the batch: state numbers without an axis."""
         return observation[:, 0] if self._index else observation
 
     def _chosen(self, options: Mapping[str, Any] | None) -> Bools:
@@ -280,10 +278,10 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         return self.simulator.look()[1].astype(bool)
 
     def get_state(self) -> dict[str, Batch]:
-        """Return everything that a later step depends on.
+        """Return the complete state, on which all later steps depend.
 
         Returns:
-            Copies of arrays, among them ``"stream"``, the random numbers.
+            Copies of arrays by name; ``"stream"`` holds the random streams.
 
         Raises:
             ResetNeeded: If the episode has not begun.
@@ -292,17 +290,17 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         return self.simulator.saved()
 
     def set_state(self, saved: dict[str, Batch]) -> None:
-        """Go on from where :meth:`get_state` was called, on an environment with equal arguments.
+        """Restore a state that :meth:`get_state` of an environment with equal arguments returned.
 
         Raises:
-            ValueError: If `saved` is not of that form, or of another number of environments or
+            ValueError: If `saved` has another form, or is for another number of environments or
                 states.
         """
         self.simulator.restore(saved)
         self._begun = True
 
     def _drawn(self, state: Any) -> tuple[Any, ...]:
-        # Of many episodes, `state` is a function of their numbers.
+        # In a vector environment, `state` is a function of an environment's number.
         drawn = super()._drawn
         return tuple(drawn(state(i)) for i in range(self.num_envs))
 
@@ -314,7 +312,7 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
 def _infos(
     chosen: Bools, illegal: Bools, mask: NDArray[np.int8], told: dict[str, Batch]
 ) -> dict[str, Any]:
-    """New arrays with the infos of the chosen environments, and zeros for the others."""
+    """Return the infos of the chosen environments as new arrays, with zeros for the others."""
     infos = {"illegal_action": illegal, "action_mask": mask, **told}
     result: dict[str, Any] = {}
     for name, array in infos.items():

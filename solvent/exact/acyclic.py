@@ -23,7 +23,7 @@ import numpy as np
 
 from solvent.exact.components import Components, components, free_rows
 from solvent.exact.expectimax import Number, exact_weights, expectation
-from solvent.exact.solution import Solution
+from solvent.exact.solution import Solution, check_solution
 from solvent.model import RationalGame, TabularGame
 
 
@@ -218,7 +218,7 @@ def optimal_occupancy(
         )
     if isinstance(game, RationalGame) or isinstance(solution, RationalSolution):
         raise ValueError("either both the game and the solution must be in rationals, or neither")
-    solution.check_is_for(game)
+    check_solution(solution, game)
     table, row_values = game, solution.action_values
     actions = solution.policies[0].probabilities.argmax(axis=1)
     rank = np.cumsum(table.mask[0], axis=1)[np.arange(table.n_states), actions] - 1

@@ -31,13 +31,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact.certificate import bracket
-from solvent.exact.solution import CertificateError, ImproperGameError, Solution
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution, check_solution
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.files import StoreError as StoreError
 from solvent.model.files import open_file, parse_json
 from solvent.model.files import write_atomically as write_atomically
 from solvent.model.parameters import brief, is_number, shown
-from solvent.model.tabular import check_policy
+from solvent.model.tabular import check_model, check_policy
 
 FORMAT = 1
 
@@ -371,11 +371,8 @@ def load_policy(path: str | Path, game: TabularGame) -> TabularPolicy:
     """
 
     def expected(header: dict[str, Any]) -> Shapes:
-        if header["player"] not in (0, 1):
-            raise ValueError(f"player is {shown(header['player'])}; allowed are 0 and 1")
-        none = np.empty((0, 0))
-        TabularPolicy(none, header["model_hash"], name=header["name"]).check_is_for(game)
-        return {"probabilities": game.mask[header["player"]].shape}
+        check_model(header["model_hash"], game, f"policy {header['name']!r}")
+        return {"probabilities": game.mask_of(header["player"]).shape}
 
     header, arrays = read_archive(path, POLICY, expected)
     try:
@@ -422,9 +419,15 @@ def checked_request(request: Any, file: str | Path) -> dict[str, Any]:
 def save_solution(path: str | Path, solution: Solution) -> None:
     """Save a solution.
 
+    Args:
+        path: The file to write, usually ending in ``.npz``.
+        solution: The solution to save.
+
     Raises:
+        ValueError: If `solution` is not a :class:`~solvent.exact.Solution`.
         StoreError: If the file cannot be written.
     """
+    check_solution(solution)
     figures, arrays = solution.packed()
     write_archive(path, {"kind": SOLUTION.kind, **figures}, arrays)
 
@@ -446,11 +449,7 @@ def load_solution(path: str | Path, game: TabularGame) -> Solution:
     """
 
     def expected(header: dict[str, Any]) -> Shapes:
-        if header["model_hash"] != game.model_hash:
-            raise ValueError(
-                f"solves the model {header['model_hash'][:12]}, but this {game.info.name} is "
-                f"the model {game.model_hash[:12]}"
-            )
+        check_model(header["model_hash"], game, "the solution")
         return {
             "values": (game.n_states,),
             "action_values": (game.n_rows,),

@@ -42,7 +42,7 @@ import numpy as np
 from solvent.exact.components import reached
 from solvent.exact.decomposition import solve_values
 from solvent.exact.evaluation import policy_value, state_visitation
-from solvent.exact.solution import ImproperGameError, Solution
+from solvent.exact.solution import ImproperGameError, Solution, check_solution
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
 
@@ -112,7 +112,7 @@ class Hardness:
         for name, value in self.to_dict().items():
             if isinstance(value, dict):
                 value = ", ".join(f"{share}: {gap:.4g}" for share, gap in value.items())
-            shown = f"{value:.6g}" if isinstance(value, float) else str(value)
+            shown = f"{value:z.6g}" if isinstance(value, float) else str(value)
             rows.append(f"{name.replace('_', ' '):22}{shown}")
         return "\n".join(rows)
 
@@ -133,11 +133,11 @@ def measure(
         ValueError: If the other player has a choice, or the solution is for another game.
         ImproperGameError: If an episode under the optimum need not end.
     """
-    solution.check_is_for(game)
+    check_solution(solution, game)
     if (game.action_count[1 - player] > 1).any():
         raise ValueError(
             f"{game.info.name} has a second player who chooses; allowed are one-player games, and "
-            f"environments, which have an opponent"
+            f"environments with an opponent"
         )
     sign = 1 - 2 * player
     live = reached(game) & ~game.terminal
@@ -218,14 +218,14 @@ def _action_gaps(
     second = _largest(game, np.where(optimal, -inf, q))
     gap = _largest(game, q) - second
     has_gap = np.isfinite(gap) & (weight > 0)
-    total = weight.sum()
     if not has_gap.any():
         return (), 1.0
     order = np.argsort(gap[has_gap], kind="stable")
     sizes, weights = gap[has_gap][order], weight[has_gap][order]
     below = np.cumsum(weights) / weights.sum()
-    chosen = [float(sizes[min(int(np.searchsorted(below, q)), len(sizes) - 1)]) for q in QUANTILES]
-    return tuple(zip(QUANTILES, chosen, strict=True)), max(0.0, float(1 - weights.sum() / total))
+    places = np.minimum(np.searchsorted(below, QUANTILES), len(sizes) - 1)
+    found = tuple(zip(QUANTILES, sizes[places].tolist(), strict=True))
+    return found, max(0.0, float(1 - weights.sum() / weight.sum()))
 
 
 def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools) -> int | None:

@@ -48,7 +48,7 @@ from solvent.exact.compilation import induce, transitions_of
 from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
 from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, state_visitation
 from solvent.exact.linear_program import loops_of_least_reward
-from solvent.exact.solution import CertificateError, ImproperGameError, Solution
+from solvent.exact.solution import CertificateError, ImproperGameError, Solution, check_solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against, cached_table
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -152,7 +152,7 @@ def exploitability(
     *,
     tolerance: float = 1e-9,
 ) -> float:
-    """Return the game's value minus a policy's value against a best response, at least 0.
+    """Return the game's value minus a policy's value against a best response.
 
     Args:
         game: A two-player game, or a one-player game, where this is the optimality gap.
@@ -161,7 +161,8 @@ def exploitability(
         tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Returns:
-        The difference, to the policy's player. Infinity if an episode can go on for ever at a cost.
+        The difference, to the policy's player; at least 0, up to rounding. Infinity if an episode
+        can go on for ever at a cost.
 
     Raises:
         ValueError: If the policy or the solution is for another game.
@@ -188,7 +189,7 @@ def solution_for(game: TabularGame, policy: TabularPolicy, solution: Solution | 
     """
     check_policy(policy, game)
     solution = solution or solve_table(game)
-    solution.check_is_for(game)
+    check_solution(solution, game)
     return solution
 
 
@@ -234,13 +235,18 @@ def nash_conv(
         tolerance: Largest width of the bracket, as for :func:`best_response`.
 
     Raises:
-        ValueError: If a policy is for another game.
+        ValueError: If a policy is for another game or another player.
         ImproperGameError: If an episode that collects rewards need not end.
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
     against_first = best_response(game, first, tolerance=tolerance).value
     against_second = best_response(game, second, tolerance=tolerance).value
+    if (first.player, second.player) != (0, 1):
+        raise ValueError(
+            f"the policies are of player {first.player} and player {second.player}; expected are "
+            f"one of player 0 and one of player 1"
+        )
     return against_second - against_first
 
 
@@ -378,7 +384,7 @@ class Score:
     Attributes:
         value: Expected return from the start; in a two-player game, against a best response.
         optimum: The game's value.
-        optimality_gap: ``optimum - value``, at least 0.
+        optimality_gap: ``optimum - value``, at least 0 up to rounding.
         exploitability: Optimality gap under its usual name in a two-player game, else None.
         normalized: 0 for the uniform policy over legal actions, 1 for the optimum; NaN if the
             uniform policy is optimal or need not end, or its value cannot be proved.
@@ -527,7 +533,7 @@ def comparable_score(
 
 
 def without_value(game: TabularGame, policy: TabularPolicy, solution: Solution) -> Score:
-    """Return the score NaN, of a policy that has no value or none that could be proved.
+    """Return the score of a policy without a value, or without one that could be proved: NaN.
 
     Args:
         game: The game.

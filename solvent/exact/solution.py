@@ -12,7 +12,8 @@ import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_integer, shown
+from solvent.model.tabular import check_model
 from solvent.model.text import choice_text
 
 WAY_OUT = "solve it with a discount (solvent.discounted), under which play ends for certain"
@@ -57,8 +58,8 @@ class ByState:
     def q(self) -> Floats:
         """The optimal value of every action in every state, to player 0; NaN where illegal.
 
-        [S, A] for the player who acts, where one alone does so in every state; [S, A, B] for the
-        pairs of actions of a game in which both choose at once.
+        [S, A] if one player acts in each state, for that player's actions; [S, A, B] for pairs of
+        actions if both players choose at once.
         """
         table, solution = self.by_state
         values = solution.action_values
@@ -97,13 +98,16 @@ class ByState:
             The action, or [n] actions, and None.
 
         Raises:
-            ValueError: If no state has this observation.
+            ValueError: If no state has this observation, or the game has no such player.
         """
         from solvent.model.gymnasium_table import Cell
 
         table, solution = self.by_state
+        check_integer(player, "player", 0, table.info.players - 1)
         seen = np.asarray(observation)
         numbered = seen.dtype.kind in "iu"
+        if not numbered and (seen.dtype.kind not in "bf" or seen.ndim == 0):
+            raise ValueError(f"observation is {shown(observation)}; allowed are arrays of numbers")
         rows = seen.reshape(-1) if numbered else seen.reshape(-1, seen.shape[-1])
         vectors = table.observation[player] if table.observation else np.empty((0, 0), np.float32)
         if not numbered and rows.shape[-1] == table.n_states != vectors.shape[1]:
@@ -134,14 +138,18 @@ class ByState:
         return actions[0] if seen.ndim == (not numbered) else actions, None
 
     def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
-        """Return an optimal strategy: action probabilities by name, by state.
+        """Return an optimal strategy: for each state, the action probabilities by name.
 
         Only states in which the player acts are included.
 
         Args:
             player: The player whose strategy it is, 0 or 1.
+
+        Raises:
+            ValueError: If the game has no such player.
         """
         table, solution = self.by_state
+        check_integer(player, "player", 0, table.info.players - 1)
         names, mask = table.info.actions[player], table.mask[player]
         chances = solution.policies[player].probabilities
         return {
@@ -187,7 +195,7 @@ class Solution(ByState):
         upper: Proved upper bound of the value at the start.
         method: The method by which it was found.
         model_hash: The hash of the game that was solved.
-        table: The table that was solved; None if the solution was read from a file.
+        table: The table that was solved, if :func:`solvent.exact.solve` solved it; otherwise None.
     """
 
     value: float
@@ -205,23 +213,11 @@ class Solution(ByState):
         """The table that was solved, and this solution.
 
         Raises:
-            ValueError: If the solution was read from a file, which does not have the table.
+            ValueError: If the solution has no table, such as one that was read from a file.
         """
         if self.table is None:
-            raise ValueError("the solution was read without its table; solve the table again")
+            raise ValueError("the solution is without its table; solve the table again")
         return self.table, self
-
-    def check_is_for(self, game: TabularGame) -> None:
-        """Raise unless this is a solution of `game`.
-
-        Raises:
-            ValueError: If the model hashes differ.
-        """
-        if self.model_hash != game.model_hash:
-            raise ValueError(
-                f"the solution is of the model {self.model_hash[:12]}, but this {game.info.name} "
-                f"is the model {game.model_hash[:12]}"
-            )
 
     def packed(self) -> tuple[dict[str, Any], dict[str, Floats]]:
         """Return the solution in a form for files: JSON-able figures, and arrays by name."""
@@ -251,3 +247,22 @@ class Solution(ByState):
     def __repr__(self) -> str:
         """The value and its bracket."""
         return f"<Solution {self.value:.12g} in [{self.lower:.15g}, {self.upper:.15g}]>"
+
+
+def check_solution(solution: object, game: TabularGame | None = None) -> None:
+    """Raise unless something is a Solution.
+
+    Args:
+        solution: The object given as a solution.
+        game: The table that it must be for. Default: any.
+
+    Raises:
+        ValueError: If `solution` is not a Solution, or is for another game.
+    """
+    if not isinstance(solution, Solution):
+        raise ValueError(
+            f"solution is {shown(solution)}; expected is a Solution, such as solvent.solve(table) "
+            f"or solvent.solve(name).solution"
+        )
+    if game is not None:
+        check_model(solution.model_hash, game, "the solution")

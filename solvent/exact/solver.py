@@ -138,31 +138,25 @@ class SolvedGame(Protocol):
     @property
     def game(self) -> Game:
         """The rules."""
-        ...
 
     @property
     def value(self) -> float:
         """The value to player 0 at the start."""
-        ...
 
     @property
     def lower(self) -> float:
         """A proved lower bound of the value at the start."""
-        ...
 
     @property
     def upper(self) -> float:
         """A proved upper bound of the value at the start."""
-        ...
 
     @property
     def method(self) -> str:
         """The method by which the optimum was found."""
-        ...
 
     def value_of(self, state: Any) -> float:
-        """The value of a state, to player 0; raises ValueError if there is no such state."""
-        ...
+        """Return the value of a state, to player 0; raise ValueError if there is no such state."""
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
         """Return the value of each legal action of a player against optimal play of the other.
@@ -174,10 +168,9 @@ class SolvedGame(Protocol):
         Returns:
             Values to player 0, by action.
         """
-        ...
 
     def policy(self, state: Any, player: int) -> Mapping[int, float]:
-        """An optimal strategy of a player in a state.
+        """Return an optimal strategy of a player in a state.
 
         Args:
             state: A state that is not terminal.
@@ -186,7 +179,6 @@ class SolvedGame(Protocol):
         Returns:
             The probability of every legal action.
         """
-        ...
 
 
 @dataclass(frozen=True, eq=False)
@@ -229,7 +221,7 @@ class SolvedTable(ByState):
         return self.solution.method
 
     def value_of(self, state: Any) -> float:
-        """The value of a state, to player 0."""
+        """Return the value of a state, to player 0."""
         return float(self.solution.values[self._index(state)])
 
     def action_values(self, state: Any, player: int) -> Mapping[int, float]:
@@ -246,7 +238,7 @@ class SolvedTable(ByState):
     def policy(self, state: Any, player: int) -> Mapping[int, float]:
         """Return the probability of every legal action in an optimal strategy of a player."""
         index = self._index(state)
-        legal = self.table.mask[player][index].nonzero()[0]
+        legal = self.table.mask_of(player)[index].nonzero()[0]
         chances = self.solution.policies[player].probabilities[index, legal]
         return dict(zip(legal.tolist(), chances.tolist(), strict=True))
 
@@ -313,7 +305,7 @@ def solve(
         optimal up to the accuracy of the matrix games.
 
     Raises:
-        ValueError: If `game` does not stand for a game.
+        ValueError: If `game` is not a game in one of these forms.
         ImproperGameError: If from some state no end can be reached, or a player does best by
             never ending play; the message names a state.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.

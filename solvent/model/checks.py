@@ -12,7 +12,7 @@ games passed in should be small (up to some ten thousand states): every state is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from fractions import Fraction
 from itertools import chain, product
 from typing import TYPE_CHECKING, Any
@@ -43,7 +43,7 @@ def check_game(game: Game) -> None:
 
 
 def parametrize_with_game_checks(games: Iterable[Game]) -> pytest.MarkDecorator:
-    """A pytest decorator that runs each check on each game as a test of its own.
+    """Return a pytest decorator that runs each check on each game as a separate test.
 
     The decorated test takes the arguments ``game`` and ``check``.
     """
@@ -59,16 +59,16 @@ def parametrize_with_game_checks(games: Iterable[Game]) -> pytest.MarkDecorator:
     )
 
 
-def states_of(game: Game) -> Iterator[Any]:
-    """Every reachable state, by walking through the rules."""
+def compiled_rules(game: Game) -> TabularGame:
+    """Return the table of all reachable states, by walking through the rules."""
     try:
-        yield from compile_game(game, reference=True).states
+        return compile_game(game, reference=True)
     except ValueError as error:
         raise GameCheckError(str(error)) from error
 
 
 def check_protocol(game: Game) -> None:
-    """The object has every member of the protocol, and its info is consistent."""
+    """Check that a game has every member of the protocol, and that its info is consistent."""
     if not isinstance(game, Game):
         raise GameCheckError(f"{type(game).__name__} lacks members of the Game protocol")
     low, high = game.info.reward_range
@@ -79,10 +79,10 @@ def check_protocol(game: Game) -> None:
 
 
 def check_chance(game: Game) -> None:
-    """Probabilities are Fractions, positive ones that sum to 1."""
+    """Check that probabilities are Fractions, positive, and sum to 1."""
     rows = (
         (f"state {state!r}, action {joint}", game.transition(state, joint))
-        for state in states_of(game)  # Compiling adds them up.
+        for state in compiled_rules(game).states  # Compiling adds the probabilities up.
         for joint in _joint_actions(game, state)
     )
     for where, outcomes in chain([("initial()", game.initial())], rows):
@@ -94,11 +94,11 @@ def check_chance(game: Game) -> None:
 
 
 def check_actions(game: Game) -> None:
-    """Every player has a legal action in every live state, ascending and within the named ones.
+    """Check that every player has legal actions in every live state, as ascending indices.
 
-    Where players take turns, only the one on turn has a choice.
+    Where players take turns, only the player on turn may have a choice.
     """
-    for state in states_of(game):
+    for state in compiled_rules(game).states:
         if game.is_terminal(state) or game.info.players == 1 or not isinstance(game, Alternating):
             continue
         if len(game.legal_actions(state)[1 - game.turn(state)]) > 1:
@@ -107,7 +107,7 @@ def check_actions(game: Game) -> None:
 
 def check_end(game: Game) -> None:
     """Check that every state has a trajectory to an end, and that an acyclic game has no cycle."""
-    table = compile_game(game, reference=True)
+    table = compiled_rules(game)
     source = table.row_state[table.outcome_row]
     ends = table.terminal.copy()
     while True:
@@ -127,15 +127,15 @@ def check_end(game: Game) -> None:
 
 
 def check_observations(game: Game) -> None:
-    """Observations are float32 vectors of one shape in [-1, 1], and no two states share one.
+    """Check that observations are float32 vectors of one shape in [-1, 1], and tell states apart.
 
-    The end that a discount brings may look like another state.
+    The end by a discount may look like another state.
     """
     for player in range(game.info.players):
         seen: dict[bytes, Any] = {}
         shape = None
-        for state in states_of(game):
-            observation = game.observe(state, player)
+        for state in compiled_rules(game).states:
+            observation = np.asarray(game.observe(state, player))
             shape = observation.shape if shape is None else shape
             if observation.dtype != np.float32 or observation.ndim != 1:
                 raise GameCheckError(f"state {state!r}: observation is not a float32 vector")
@@ -154,9 +154,10 @@ def check_observations(game: Game) -> None:
 
 
 def check_states(game: Game) -> None:
-    """States are hashable, equal to their ``eval(repr())``, and can be drawn."""
-    namespace = {cls.__name__: cls for cls in {type(state) for state in states_of(game)}}
-    for state in states_of(game):
+    """Check that states are hashable, equal to their ``eval(repr())``, and can be drawn."""
+    states = compiled_rules(game).states
+    namespace = {cls.__name__: cls for cls in set(map(type, states))}
+    for state in states:
         hash(state)
         # The repr of a checked game's own state; nothing from outside is evaluated.
         again = eval(repr(state), {"__builtins__": {}}, namespace)
@@ -167,10 +168,10 @@ def check_states(game: Game) -> None:
 
 
 def check_rewards(game: Game) -> None:
-    """Rewards of an acyclic game cannot add up to more or less than ``info.reward_range``."""
-    table = compile_game(game, reference=True)
+    """Check that rewards of an acyclic game add up to a return within ``info.reward_range``."""
+    table = compiled_rules(game)
     if not game.info.acyclic or repeatable_state(table) is not None:
-        return  # That a cycle is none of an acyclic game is said by check_end.
+        return  # A cycle in an acyclic game is reported by check_end.
     low, high = game.info.reward_range
     for extreme in extreme_returns(table)[:2]:
         if not low - 1e-9 <= extreme <= high + 1e-9:
@@ -180,10 +181,10 @@ def check_rewards(game: Game) -> None:
 
 
 def check_table(game: Game) -> None:
-    """A game's own ``tabulate()`` agrees with its rules in every state, to the last bit."""
+    """Check that a game's own ``tabulate()`` agrees with its rules in every state, bit for bit."""
     if not hasattr(game, "tabulate"):
         return
-    ours, rules = compile_game(game), compile_game(game, reference=True)
+    ours, rules = compile_game(game), compiled_rules(game)
     if ours.info != game.info:
         raise GameCheckError(f"tabulate() has the info {ours.info}, the rules {game.info}")
     if set(ours.states) != set(rules.states):
@@ -205,7 +206,7 @@ def check_table(game: Game) -> None:
 
 
 def _rows(table: TabularGame, state: int) -> list[Any]:
-    """Everything the table says of a state, in terms of states instead of indices."""
+    """Return all that a table holds about a state, with states instead of their indices."""
     rows: list[Any] = [[m[state].tolist() for m in table.mask]]
     for row in range(table.row_start[state], table.row_start[state + 1]):
         branch = slice(table.outcome_start[row], table.outcome_start[row + 1])

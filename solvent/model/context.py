@@ -30,9 +30,9 @@ roll (:meth:`Check.needs_roll`).
 **The target's side.** Whether an action takes effect is evaluated where it arrives, once everything
 that bears on it is known. Seen from there, an action of probability p is a check of escaping it, of
 probability 1 - p and with opposite modifiers (:meth:`Check.target_side`); by the symmetry above it
-is the same event. An action can have several targets, each with ways of its own to escape, of which
-the action knows nothing. :func:`resolve_at_targets` finds the best way of each target; one that has
-none makes the check that the action implies.
+is the same event. An action can have several targets, and each may have its own ways of escaping.
+:func:`resolve_at_targets` finds the best way of each target. A target without any makes the check
+that the action implies.
 
 **In exact arithmetic** f(p, m) is irrational for every rational p in (0, 1) and every rational
 m != 0, so it must be rounded: :func:`modified_exactly` returns the nearest multiple of 1 / 10^9
@@ -53,8 +53,8 @@ from a modifier to a probability (and lacks c); meant is m = log(p_new / (1 - p_
 **The difficulty of any game** can be changed by a modifier of one of its checks
 (:func:`with_modifier`). A *check* of a game is a chance event that either succeeds or fails. A game
 names its own in an attribute ``checks``, and any predicate over outcomes makes another. A modifier
-moves the probability p of success to f(p, m), as above, and keeps what is likely given success, and
-what given failure:
+moves the probability p of success to f(p, m), as above, and keeps the distributions of outcomes
+given success and given failure:
 
     P'(outcome)  =  P(outcome) f(p, m) / p              if it is a success,
                     P(outcome) (1 - f(p, m)) / (1 - p)  if it is a failure.
@@ -171,8 +171,8 @@ def modifier_between(p: Any, p_new: Any) -> Any:
     """The modifier that turns `p` into `p_new`: (logit p_new - logit p) / c.
 
     Args:
-        p: A probability, or an array of them.
-        p_new: Another, or an array that broadcasts with `p`.
+        p: The probability before, a number or an array.
+        p_new: The probability after, a number or an array that broadcasts with `p`.
 
     Returns:
         A float, or an array if either argument is one.
@@ -188,7 +188,7 @@ def modifier_between(p: Any, p_new: Any) -> Any:
 def _logit(p: Any, name: str) -> Any:
     value = np.asarray(p, np.float64)
     if not np.all((value > 0) & (value < 1)):
-        raise ValueError(f"{name} is {shown(p)}; allowed is what lies strictly between 0 and 1")
+        raise ValueError(f"{name} is {shown(p)}; allowed are numbers strictly between 0 and 1")
     return np.log(value) - np.log1p(-value)
 
 
@@ -228,7 +228,7 @@ class Check:
 
     @property
     def probability(self) -> Fraction:
-        """Return the probability of success in context, as :func:`modified_exactly` rounds it."""
+        """The probability of success in context, as :func:`modified_exactly` rounds it."""
         return modified_exactly(self.base, self.modifier)
 
     def given(self, *modifiers: tuple[str, Any]) -> Check:
@@ -265,12 +265,12 @@ class Check:
 
 
 def resolve_at_targets(action: Check, reactions: Mapping[str, Iterable[Check]]) -> dict[str, Check]:
-    """The check of each target of an action: that of escaping it.
+    """Return the check by which each target of an action can escape it.
 
-    A target's reaction is a check of its own, of escaping such an action under normal
-    circumstances; the circumstances of the action count against it. Of several reactions the
-    target takes that which succeeds most often, the first of equals. A target without a reaction
-    escapes as often as the action fails by itself.
+    A target's reaction is a check of escaping such an action under normal circumstances; the
+    circumstances of the action count against it. Of several reactions the target chooses the one
+    that succeeds most often, the first among equals. A target without a reaction escapes as often
+    as the action fails by itself.
 
     Args:
         action: The action, with its circumstances.
@@ -297,21 +297,21 @@ def _percent(value: Fraction, sign: str = "") -> str:
 
 
 SuccessTest: TypeAlias = Callable[[Any, JointAction, Outcome], bool | None]
-"""Maps a state, a joint action and an outcome to whether that is a success of the check; to None
-for every outcome of an action that is no such check."""
+"""Maps a state, a joint action and an outcome to whether the outcome is a success of the check; to
+None for every outcome of an action that does not make the check."""
 
 
 def with_modifier(
     game: Game, check: str, modifier: Any, *, success: SuccessTest | None = None
 ) -> GameInContext:
-    """The same game with one of its checks modified.
+    """Return the same game with one of its checks modified.
 
-    Modifiers that are put on one check in a row add up before anything is rounded.
+    Repeated modifiers of one check add up before anything is rounded.
 
     Args:
         game: The rules.
-        check: The name of one of ``game.checks``, or of your own with `success`.
-        modifier: -0.15 or ``"-3/20"`` for -15%.
+        check: The name of one of ``game.checks``, or any name for the check `success`.
+        modifier: The modifier to add, such as -0.15 or ``"-3/20"`` for -15%.
         success: The check, instead of ``game.checks[check]``.
 
     Raises:
@@ -322,7 +322,7 @@ def with_modifier(
         checks: Mapping[str, SuccessTest] = getattr(game, "checks", {})
         if not checks:
             raise ValueError(
-                f"{game.info.name} names no checks; say with success= what is one of {check!r}"
+                f"{game.info.name} names no checks; define the check {check!r} with success="
             )
         success = checks[check_choice(check, f"check of {game.info.name}", checks)]
     if isinstance(game, GameInContext) and (game.check, game.success) == (check, success):
@@ -366,10 +366,10 @@ class GameInContext(ModifiedGame):
         return checks
 
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The outcomes of the game in their order; those of a check are weighted anew.
+        """Return the outcomes of the game in their order; those of a check get new probabilities.
 
         Raises:
-            ValueError: If the check takes only some of the outcomes for its own.
+            ValueError: If the check applies to only some of the outcomes.
         """
         outcomes = self.game.transition(state, joint_action)
         success = [self.success(state, joint_action, outcome) for outcome in outcomes]

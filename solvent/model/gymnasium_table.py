@@ -7,8 +7,8 @@ suite's own games.
 The optimum is over all policies, for the dictionary and the start distribution as given, without a
 discount or a time limit. (Gymnasium's limit is a wrapper and not part of ``P``.)
 
-``P`` has only numbers. Gymnasium's documentation names the actions and says how states are numbered
-on a board. :data:`DOCUMENTED` repeats this by the environment's class, so it holds under every id.
+``P`` contains only numbers. The names of the actions, and how states are numbered on a board, are
+found in Gymnasium's documentation alone. :data:`DOCUMENTED` repeats them, by class.
 """
 
 from __future__ import annotations
@@ -57,8 +57,7 @@ DOCUMENTED: Mapping[str, tuple[tuple[str, ...], Board]] = {
         },
     ),
 }
-"""Action names and board, by ``module:class`` of the environment or of a base class. Gymnasium
-documents them, but no attribute holds them."""
+"""Action names and board, by ``module:class`` of the environment or of a base class."""
 
 
 START_TOLERANCE = 1e-6
@@ -143,7 +142,7 @@ class GymnasiumTable(Words):
             )
         except (TypeError, AttributeError, LookupError) as error:
             raise ValueError(
-                f"{name} publishes no table of transitions that can be read ({shown(error)})"
+                f"the table of transitions of {name} cannot be read ({shown(error)})"
             ) from error
 
     def __post_init__(self) -> None:

@@ -9,17 +9,17 @@ fixed by the seed of its reset, and every state that can be reached is expanded 
 **The clock.** MiniGrid pays 1 - 0.9 t / max_steps for reaching the goal with move t and gives up
 after max_steps moves, so its rewards depend on a clock that the agent does not see. Here the goal
 pays 1, and after every move that does not end the episode it stops with probability 1 / max_steps.
-In both, what counts is to need few moves: from every state the shortest way is optimal.
+Under both rules the shortest way is optimal from every state.
 
-**What is seen.** A player sees what MiniGrid shows: the image of the 7 x 7 cells in front, each
-cell an object, a colour and a state, and the direction; or with ``view="full"`` the image of the
-whole grid with the agent in it, as MiniGrid's ``FullyObsWrapper``. Entries are divided by the
-largest that they can be. In the first case different states may look alike. Then no policy of what
-is seen may reach the optimum, which is that of a player who sees the state.
+**Observations** are those of MiniGrid: the image of the 7 x 7 cells in front, each cell an object,
+a colour and a state, and the direction; or with ``view="full"`` the image of the whole grid with
+the agent in it, as MiniGrid's ``FullyObsWrapper``. Entries are divided by their largest possible
+value. In the partial view different states may look alike. A policy that only sees observations may
+then fall short of the optimum, which is that of a player who sees the state.
 
-**What is refused.** An environment whose steps draw random numbers, such as those with moving
-obstacles. What a state here may leave out (an environment's own memory) is looked for by following
-random episodes of MiniGrid's, step by step.
+**Refused** are environments whose steps draw random numbers, such as those with moving obstacles.
+To find environments with a memory that is not part of the state, random episodes of MiniGrid's are
+followed step by step.
 """
 
 from __future__ import annotations
@@ -91,7 +91,7 @@ class MiniGridGame:
             whole grid.
         arguments: Arguments of the environment that differ from those of the id.
         version: Version of MiniGrid, whose rules these are.
-        source: An environment whose layout, as it is now, is taken instead.
+        source: An environment whose present layout is used instead of the one that `layout` draws.
 
     Raises:
         ValueError: If an argument is not allowed, or the environment cannot be made.
@@ -146,7 +146,12 @@ class MiniGridGame:
             acyclic=False,
             reward_range=(0.0, 1.0),
             sources=("MiniGrid, Chevalier-Boisvert et al. 2023",),
-            parameters=(("layout", self.layout), ("view", self.view), *self.arguments),
+            # No seed is known for the layout that an environment has now.
+            parameters=(
+                *([("layout", self.layout)] if self.source is None else ()),
+                ("view", self.view),
+                *self.arguments,
+            ),
             observation_labels=(
                 *(f"{e} {x},{y}" for x in range(width) for y in range(height) for e in entries),
                 "direction",
@@ -269,7 +274,7 @@ class _World:
         """Return the state after a step of MiniGrid's, and its reward without the clock's part."""
         self.set(state)
         env = self.env
-        # Counted up to 0, the moves take nothing off the reward; what is seen is asked for later.
+        # At step 0 MiniGrid deducts nothing from the reward. Observations are made on demand only.
         env.step_count, env.gen_obs = -1, dict
         try:
             _, reward, over, _, _ = env.step(action)
@@ -366,7 +371,7 @@ def maker(env_id: str) -> Callable[..., Game]:
 
 Args:
     layout: Seed of the reset that draws the layout.
-    view: What is observed: partial, what MiniGrid shows the agent, or full, the whole grid.
+    view: Observation: partial, what MiniGrid shows the agent, or full, the whole grid.
 """
     _, own = constructor(env_id)
     return described(of_minigrid, text, [one for one in own if one.kind == one.KEYWORD_ONLY])

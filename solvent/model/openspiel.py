@@ -1,37 +1,37 @@
-"""Games of OpenSpiel as games of this project, if both players see everything, and the reverse.
+"""Conversion of games with perfect information from OpenSpiel, and to it.
 
-OpenSpiel (Lanctot et al. 2019, arXiv:1908.09453) defines a game by its histories. Here a game is
-defined by its states, so an adapter has to say which histories are one state. A state here is a
-:class:`Position`: the text of OpenSpiel's state and whose move it is.
+OpenSpiel (Lanctot et al. 2019, arXiv:1908.09453) defines a game by its histories. This project
+defines it by its states, so an adapter has to decide which histories form one state. A state here
+is a :class:`Position`: the text of OpenSpiel's state and the player to move.
 
-**What is refused.** With hidden information a player does not know the state, and the best policy
-per state is none that can be played: Kuhn poker would be solved to 0, without a word; its value is
--1/18. So OpenSpiel's own declaration decides, the type's ``information``. Games for more than two,
-those that are not zero-sum for two, and those with sampled chance are refused as well.
+**Refused** are games with hidden information, as OpenSpiel declares it in the type's
+``information``. There a player does not know the state, so the best policy per state cannot be
+played: Kuhn poker would be solved to 0 without a warning, but its value is -1/18. Games for more
+than two players, two-player games that are not zero-sum, and games with sampled chance are refused
+as well.
 
-**What is checked.** A text need not say everything. Every history that leads to a known position is
-compared with the one that led there first: who moves, what is legal, whether it is over. Once all
-positions are known, :data:`PLAYOUTS` random episodes of OpenSpiel's are followed move by move, and
-each step has to have the positions, probabilities and rewards of the game here. A game that ends
-after a number of moves which its text does not show would pass: there positions come again, which
-no complete description of a finite game can do. That is refused as well, unless the caller asks
-for the game without its limit. What remains is a text that leaves out something that has never
-mattered in any of these; ``state="history"`` takes each history for a state of its own, which is
-always right, and only for small games.
+**Checks.** A text need not describe the state completely. Every history that leads to a known
+position is compared with the first one that led there: who moves, what is legal, whether it is
+over. Once all positions are known, :data:`PLAYOUTS` random episodes of OpenSpiel's are followed
+move by move, and each step must have the positions, probabilities and rewards of the game here. A
+game that ends after a number of moves which its text does not show would pass these checks. In such
+a game positions come again, which a complete description of a finite game rules out, so it is
+refused unless the caller asks for the game without its limit. Undetected are only texts that leave
+out something which never mattered in these episodes. ``state="history"`` makes each history a
+state, which is always right but only feasible in small games.
 
 **The other way** (:func:`to_openspiel`, :func:`policy_from_openspiel`). OpenSpiel's algorithms walk
-through histories, so a game has to be a finite tree: one in which a state can come again is
-refused. A joint action is followed by a chance node wherever it has more than one outcome, and so
-is the start.
+through histories, so a game has to be a finite tree: a game in which a state can come again is
+refused. The start and every joint action with more than one outcome are followed by a chance node.
 
-Nothing is hidden, so what a player knows is the state: it is the information state, and histories
-that lead to one state share it. Tabular algorithms then have a table of states, not of histories,
-and what they find is a policy here (:func:`policy_from_openspiel`), to be scored exactly. The
-rewards so far are no part of it; they change no decision.
+Nothing is hidden, so the information state is the state, and all histories that lead to a state
+share it. Tabular algorithms then learn a table of states, not of histories, which becomes a policy
+here (:func:`policy_from_openspiel`) and can be scored exactly. Rewards collected so far are not
+part of the information state, since no decision depends on them.
 
-A game in which both players act at the same time is a simultaneous game of OpenSpiel's. Algorithms
+A game in which both players act at the same time is a simultaneous game in OpenSpiel. Algorithms
 for games in turn take ``pyspiel.convert_to_turn_based(game)``, in which the second player does not
-see what the first one chose.
+see the first player's choice.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ STATES = ("text", "history")
 """The ways to tell the states of an OpenSpiel game apart."""
 
 TOGETHER = -1
-"""The player of a position in which both choose at the same time, or which ends the game."""
+"""The player of a position in which both players choose, or the game has ended."""
 
 
 class Position(NamedTuple):
@@ -73,19 +73,19 @@ class Position(NamedTuple):
 def game_from_openspiel(
     name: str, *, state: str = "text", limit: bool = True, **parameters: Any
 ) -> OpenSpielGame:
-    """A game of OpenSpiel without hidden information, for one player or for two.
+    """Return a game of OpenSpiel without hidden information, for one player or for two.
 
     Args:
         name: The name in OpenSpiel, such as ``"tic_tac_toe"`` or ``"pig(winscore=20)"``.
-        state: Meaning of a state: ``"text"``, the text that OpenSpiel has for it, so that histories
-            with one text are one state; or ``"history"``, every history for itself.
-        limit: Whether a game in which positions come again is refused. If not, it is read
-            without the limit on moves that ends it in OpenSpiel, and what comes again is the same.
+        state: Definition of a state: ``"text"``, all histories for which OpenSpiel has the same
+            text; or ``"history"``, a single history.
+        limit: Whether to refuse a game in which positions come again. Otherwise the game is read
+            without OpenSpiel's limit on moves, and equal positions are one state.
         parameters: Parameters of the game, by OpenSpiel's names; not together with those in `name`.
 
     Raises:
-        ValueError: If OpenSpiel has no such game or refuses a parameter, or the game is none of
-            those above.
+        ValueError: If OpenSpiel has no such game or refuses a parameter, or the game is refused
+            for a reason that the module lists.
         ModuleNotFoundError: If OpenSpiel is not installed (``pip install 'solvent[openspiel]'``).
     """
     import pyspiel
@@ -133,7 +133,7 @@ def maker(name: str) -> Callable[..., OpenSpielGame]:
     text = f"""{kind.long_name} of OpenSpiel.
 
 Args:
-    state: What a state is: text, OpenSpiel's text of it, or history.
+    state: Definition of a state: text, OpenSpiel's text of it, or history.
     limit: Whether a game in which positions come again is refused; else it has no limit on moves.
 """
     own = [
@@ -154,14 +154,14 @@ def _game_type(name: str) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class OpenSpielGame:
-    """A game of OpenSpiel; :func:`game_from_openspiel` makes it, and says what it takes.
+    """A game of OpenSpiel; made by :func:`game_from_openspiel`.
 
-    Observations are OpenSpiel's tensors as they are, which need not tell all states apart.
+    Observations are OpenSpiel's tensors, which need not tell all states apart.
 
     Args:
         source: OpenSpiel's game, a ``pyspiel.Game``.
         state: The property that distinguishes states, ``"text"`` or ``"history"``.
-        limit: Whether positions may not come again.
+        limit: Whether a game in which positions come again is refused.
     """
 
     source: Any
@@ -193,7 +193,7 @@ class OpenSpielGame:
         )
 
     def _action_names(self, player: int) -> Iterator[str]:
-        """OpenSpiel's names, where they do not depend on the state; else numbers."""
+        """Yield OpenSpiel's names of actions, or numbers if the names depend on the state."""
         import pyspiel
 
         for action in range(self.source.num_distinct_actions()):
@@ -205,7 +205,7 @@ class OpenSpielGame:
 
     @cached_property
     def _shown(self) -> str | None:
-        """The tensor of OpenSpiel's that is observed."""
+        """The name of the observed tensor; None if OpenSpiel has none."""
         kind = self.source.get_type()
         for tensor in ("observation_tensor", "information_state_tensor"):
             if getattr(kind, f"provides_{tensor}"):
@@ -214,14 +214,14 @@ class OpenSpielGame:
 
     @cached_property
     def _width(self) -> int:
-        """The entries of an observation; one, which is 0, if OpenSpiel shows nothing."""
+        """The length of an observation; a single 0 stands in if OpenSpiel has no tensor."""
         return int(getattr(self.source, f"{self._shown}_size")()) if self._shown else 1
 
     def initial(self) -> tuple[Outcome, ...]:
-        """The positions after all chance that comes first.
+        """Return the positions after the initial moves of chance.
 
         Raises:
-            ValueError: If that chance gives rewards, which no episode here could.
+            ValueError: If these moves give rewards, since rewards here follow actions.
         """
         start = self.source.new_initial_state()
         reached = self._reached(start, start)
@@ -235,11 +235,11 @@ class OpenSpielGame:
         return tuple(Outcome(p, position) for (position, _), p in reached.items())
 
     def legal_actions(self, state: Position) -> tuple[tuple[int, ...], ...]:
-        """OpenSpiel's legal actions, or the first action alone if a player has no choice."""
+        """Return OpenSpiel's legal actions, or only the first one if a player has no choice."""
         return _legal(self._source_of(state))
 
     def transition(self, state: Position, joint_action: JointAction) -> tuple[Outcome, ...]:
-        """The positions that follow, after all chance in between."""
+        """Return the positions that follow, after all moves of chance."""
         source = self._source_of(state)
         reached = self._reached(_child(source, joint_action), source)
         return tuple(Outcome(p, position, reward) for (position, reward), p in reached.items())
@@ -249,17 +249,17 @@ class OpenSpielGame:
         return bool(self._source_of(state).is_terminal())
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
-        """OpenSpiel's tensor; a zero if it has none."""
+        """Return OpenSpiel's tensor; a single zero if it has none."""
         if self._shown is None:
             return np.zeros(1, np.float32)
         return np.array(getattr(self._source_of(state), self._shown)(player), np.float32)
 
     def draw(self, state: Position) -> str:
-        """OpenSpiel's text of the state."""
+        """Return OpenSpiel's text of the state."""
         return str(self._source_of(state)).rstrip("\n")
 
     def tabulate(self) -> TabularGame:
-        """The table, after random episodes of OpenSpiel's were compared with it.
+        """Return the table, after random episodes of OpenSpiel's were compared with it.
 
         Raises:
             ValueError: If a position comes again in an episode and the game is read with its
@@ -297,30 +297,30 @@ class OpenSpielGame:
 
     @staticmethod
     def _drawn(state: Any, dice: random.Random) -> Any:
-        """A state of OpenSpiel after all chance, which is drawn."""
+        """Draw all moves of chance that are due in a state of OpenSpiel, and return the result."""
         while state.is_chance_node():
             actions, weights = zip(*state.chance_outcomes(), strict=True)
             state = state.child(dice.choices(actions, weights)[0])
         return state
 
     def _source_of(self, position: Position) -> Any:
-        """OpenSpiel's state that first led to a position."""
+        """Return the first state of OpenSpiel that led to a position."""
         try:
             return self._known[position]
         except (KeyError, TypeError):
             raise ValueError(
-                f"{self.info.name}: nothing has led to the position {shown(position)}; allowed are "
-                f"those that initial() and transition() have given"
+                f"{self.info.name}: the position {shown(position)} is unknown; allowed are those "
+                f"that initial() and transition() have returned"
             ) from None
 
     def _position(self, state: Any) -> Position:
-        """The position of a state in which no chance is due."""
+        """Return the position of a state in which no move of chance is due."""
         player = state.current_player()
         text = str(state) if self.state == "text" else state.history_str()
         return Position(player if player >= 0 else TOGETHER, text)
 
     def _reached(self, state: Any, before: Any) -> dict[tuple[Position, Fraction], Fraction]:
-        """The probability of each position and reward after all chance that is due in a state.
+        """Return the probability of each position and reward after all chance due in a state.
 
         Rewards are counted from the state `before`.
         """
@@ -351,15 +351,15 @@ class OpenSpielGame:
 
 
 class _TakingTurns(OpenSpielGame):
-    """One for two who move in turn."""
+    """A game of OpenSpiel in which two players take turns."""
 
     def turn(self, state: Position) -> int:
-        """The player who moves; 0 at the end."""
+        """Return the player to move; 0 at the end."""
         return max(state.player, 0)
 
 
 def _legal(state: Any) -> tuple[tuple[int, ...], ...]:
-    """The legal actions of each player in a state of OpenSpiel's."""
+    """Return the legal actions of each player in a state of OpenSpiel's."""
     players = range(state.num_players())
     if state.is_simultaneous_node():
         return tuple(tuple(state.legal_actions(p)) or (0,) for p in players)
@@ -368,7 +368,7 @@ def _legal(state: Any) -> tuple[tuple[int, ...], ...]:
 
 
 def _child(state: Any, joint_action: JointAction) -> Any:
-    """OpenSpiel's state after the players' actions."""
+    """Return OpenSpiel's state after the players' actions."""
     after = state.clone()
     if state.is_simultaneous_node():
         after.apply_actions(list(joint_action))
@@ -378,16 +378,16 @@ def _child(state: Any, joint_action: JointAction) -> Any:
 
 
 def to_openspiel(game: Game | TabularGame) -> Any:
-    """A game as a ``pyspiel.Game``, whose observations are those of the table.
+    """Return a game as a ``pyspiel.Game``, with the observations of the table.
 
-    It is registered under the name ``solvent_`` and the first 16 digits of the model's hash, for
-    as long as the process lasts.
+    Until the process ends it is registered as ``solvent_`` and the first 16 digits of the model's
+    hash.
 
     Args:
         game: The rules or their table, without cycles.
 
     Returns:
-        For one player a game of general sum, for two one of zero sum.
+        A general-sum game if it is for one player, a zero-sum game if it is for two.
 
     Raises:
         ValueError: If a state can come again in one episode, as OpenSpiel's games are finite trees.
@@ -415,14 +415,14 @@ def policy_from_openspiel(table: TabularGame, policy: Any, *, player: int = 0) -
     Args:
         table: The game.
         policy: An ``open_spiel.python.policy.Policy`` for :func:`to_openspiel` of the game, or for
-            its turn-based form. It has to be a function of the information state; of any other,
-            what it does after the first history that leads to a state is taken.
+            its turn-based form. It has to be a function of the information state. If it depends on
+            the history, its choice after the first history that leads to a state is taken.
         player: Player whose policy it is, 0 or 1.
 
     Raises:
-        ValueError: If the probabilities of a state are no distribution over the legal actions.
+        ValueError: If the probabilities of a state are not a distribution over legal actions.
     """
-    # States that cannot be reached have no histories; there any legal action does.
+    # Unreachable states have no histories, and play uniformly.
     probabilities = TabularPolicy.uniform(table, player=player).probabilities.copy()
     root, starts = policy.game.new_initial_state(), np.flatnonzero(table.initial).tolist()
     left = [(s, root.child(k) if len(starts) > 1 else root) for k, s in enumerate(starts)]
@@ -432,7 +432,7 @@ def policy_from_openspiel(table: TabularGame, policy: Any, *, player: int = 0) -
         if table.terminal[s]:
             continue
         in_turns = _acts_together(table) and not node.is_simultaneous_node()
-        # In the turn-based form of a simultaneous game player 0 has to choose first, anything.
+        # In the turn-based form of a simultaneous game, player 0 has to choose some action first.
         asked = node.child(node.legal_actions()[0]) if in_turns and player == 1 else node
         if asked.is_simultaneous_node() or asked.current_player() == player:
             found = policy.action_probabilities(asked, player)
@@ -450,12 +450,12 @@ def policy_from_openspiel(table: TabularGame, policy: Any, *, player: int = 0) -
 
 
 def _acts_together(table: TabularGame) -> bool:
-    """Return whether a table is that of a game in which both players act at the same time."""
+    """Return whether both players of a table act at the same time."""
     return table.info.players == 2 and table.turn is None
 
 
 def _kind_of(name: str, table: TabularGame) -> Any:
-    """Return the facts about a game that OpenSpiel asks for beforehand."""
+    """Return OpenSpiel's description of the type of a game."""
     import pyspiel
 
     kind, players = pyspiel.GameType, table.info.players
@@ -484,9 +484,10 @@ def _chances(table: TabularGame) -> int:
 
 
 def _game_class(kind: Any, table: TabularGame) -> Any:
-    """The class of a game and that of its states, which inherit from OpenSpiel's.
+    """Return the class of a game, which inherits from OpenSpiel's; its states are of another one.
 
-    It is a class that is registered, as OpenSpiel lets go of it after Python's end.
+    OpenSpiel releases what is registered only after Python has ended, so a class is registered and
+    not an object.
     """
     import pyspiel
 
@@ -520,7 +521,7 @@ def _game_class(kind: Any, table: TabularGame) -> Any:
             return Observer(table)
 
     class SolventState(pyspiel.State):  # type: ignore[misc]
-        """Where an episode is: in a state of the table, or at the chance after a row."""
+        """A node of the tree: a state of the table, or the chance node after a row."""
 
         # Plain numbers only: OpenSpiel copies every attribute of a state that it clones.
         def __init__(self, game: Any) -> None:
@@ -546,7 +547,7 @@ def _game_class(kind: Any, table: TabularGame) -> Any:
 
         def _apply_action(self, action: int) -> None:
             if self.position >= 0:
-                # The other player's one action need not have the number 0.
+                # The only action of the other player need not be number 0.
                 joint = [int(np.argmax(mask[self.position])) for mask in table.mask]
                 joint[self.current_player()] = action
                 self._apply_actions(joint)
@@ -591,7 +592,7 @@ def _game_class(kind: Any, table: TabularGame) -> Any:
 
 
 class Observer:
-    """The view that a player has of a state: the table's observation, and the state as text."""
+    """A player's view of a state: the table's observation, and the state as text."""
 
     def __init__(self, table: TabularGame) -> None:
         self.seen = table.observation

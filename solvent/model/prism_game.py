@@ -1,8 +1,8 @@
 """Markov chains and decision processes of probabilistic model checkers as games for one player.
 
 Storm (Hensel et al. 2022, "The probabilistic model checker Storm") reads the languages: PRISM
-(``.prism``, ``.pm``, ``.nm``), JANI, and the explicit formats DRN and UMB. What is to be optimised
-is said by a *property*:
+(``.prism``, ``.pm``, ``.nm``), JANI, and the explicit formats DRN and UMB. A *property* states the
+quantity to optimise:
 
 ==========================  =====================================================================
 ``Pmax=? [F phi]``          the largest probability of ever reaching a state in which phi holds
@@ -13,29 +13,29 @@ is said by a *property*:
 
 A Markov chain has one action, and ``P=?`` or ``R=?``.
 
-**What is maximised.** A player here maximises. A smallest probability or reward is the largest
-*negative* one: the reward of an episode that reaches the goal is -1 under ``Pmin``, and rewards
-have the other sign under ``Rmin``. The property's value is :attr:`PrismGame.sign` times the game's.
+**Signs.** The player of a game maximises. A minimum is turned into the maximum of the *negative*
+quantity: under ``Pmin`` the reward for reaching the goal is -1, and under ``Rmin`` all rewards
+change their sign. The property's value is :attr:`PrismGame.sign` times the game's.
 
-**Where an episode ends.** In the goal, whatever the model does after it; and where the property is
-decided. Under ``Pmax`` that is where the goal can no longer be reached; under ``Pmin`` where it can
-be avoided for ever, so that an optimal policy has episodes that end (Baier and Katoen 2008,
-*Principles of Model Checking*, 10.6.1; de Alfaro 1997, *Formal Verification of Probabilistic
-Systems*). Both are found by following the transitions alone, without numbers, and change no value.
+**Episodes end** in the goal, whatever the model does after it, and in states where the property is
+decided. Under ``Pmax`` these are the states from which the goal cannot be reached. Under ``Pmin``
+they are those where the goal can be avoided for ever, so that episodes end under an optimal policy
+(Baier and Katoen 2008, *Principles of Model Checking*, 10.6.1; de Alfaro 1997, *Formal Verification
+of Probabilistic Systems*). Both sets follow from the graph of transitions, and change no value.
 
 **Infinite rewards.** An expected reward is infinite wherever the goal need not be reached. Under
-``Rmin`` only policies count that reach it for certain, so actions are left out that may lead to
-where no policy does; under ``Rmax`` every policy has to. A model whose start is infinite is
-refused, and so is one in which ``Rmin`` could be had by going round for ever without a reward.
+``Rmin`` only policies that reach the goal with certainty count, so actions are left out that may
+lead to a state where no such policy exists. Under ``Rmax`` every policy must reach the goal. A
+model with an infinite value at the start is refused, and so is one in which going round for ever
+without a reward would attain ``Rmin``.
 
-**In a process of its own.** Some inputs end Storm, and the interpreter with it: a division by zero,
-thousands of parentheses, more states than fit into memory. So a model is read in a child process,
-and what ends that is an error here. Ctrl-C ends what takes too long.
+**Child process.** Some inputs end Storm, and the interpreter with it: a division by zero, thousands
+of parentheses, more states than fit into memory. So a model is read in a child process. If that
+ends, an error is raised here. Ctrl-C ends it if it takes too long.
 
-**The other way** (:func:`to_storm`). A game for one player becomes a model of Storm's, so that
-Storm can check what is found here. Storm's ways of computing values are not those of this project,
-nor is its code. Two of them give a bracket that holds: interval iteration and optimistic value
-iteration.
+**The other way** (:func:`to_storm`). A one-player game becomes a model for Storm, which checks the
+results of this project with other methods and other code. Two of its methods give a bracket that
+holds: interval iteration and optimistic value iteration.
 """
 
 from __future__ import annotations
@@ -59,12 +59,12 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, members
 from solvent.model.game import WINS, GameInfo, JointAction, Outcome, Words
-from solvent.model.parameters import brief, check_choice, shown
+from solvent.model.parameters import brief, check_choice, described, shown
 from solvent.model.tabular import RationalGame, TabularGame
 from solvent.model.walk import rationals
 
 EXACT_STATES = 20_000
-"""Models of up to so many states are read in rationals, larger ones in floats."""
+"""Models of up to this many states are read in rationals, larger ones in floats."""
 
 SUFFIXES = (".prism", ".pm", ".nm", ".jani", ".drn", ".umb")
 """The files that are read."""
@@ -75,14 +75,14 @@ ALLOWED = (
 )
 
 CHILD = "from solvent.model.prism_game import answer_parent; answer_parent()"
-"""The program of the child process; modules are looked for where its parent finds them."""
+"""The program of the child process, which has the module path of its parent."""
 
 UNNAMED = "unlabelled"
-"""The name of an action that has none in the model."""
+"""The name of an action that the model does not label."""
 
 
 def game_from_prism(path: str | Path, *, property: str, constants: str = "") -> PrismGame:
-    """The game of a model and a property; the module says which.
+    """Return the game of a model and a property.
 
     Args:
         path: Path of the model, a file with one of the endings :data:`SUFFIXES`.
@@ -91,9 +91,10 @@ def game_from_prism(path: str | Path, *, property: str, constants: str = "") -> 
         constants: The values of the constants that the model leaves open, such as ``"N=3,K=2"``.
 
     Raises:
-        ValueError: If the file, a constant or the property cannot be read, or ends Storm, the model
-            is no Markov chain or decision process in discrete time whose state is seen, the
-            property is none of those above, its value is infinite, or the start already decides it.
+        ValueError: If the file, a constant or the property cannot be read, or ends Storm; if the
+            model is not a fully observed Markov chain or decision process in discrete time; or if
+            the property has another form than the module lists, an infinite value, or is decided
+            at the start.
         FileNotFoundError: If there is no such file.
         ModuleNotFoundError: If stormpy is not installed (``pip install 'solvent[prism]'``).
     """
@@ -124,7 +125,7 @@ def game_from_prism(path: str | Path, *, property: str, constants: str = "") -> 
 
 
 def answer_parent() -> None:
-    """Read the model that the standard input asks for, and write its game, or why there is none."""
+    """Read the model that standard input names, and write its game, or the error as text."""
     asked = pickle.load(sys.stdin.buffer)  # noqa: S301  # Written by our own code.
     with os.fdopen(os.dup(1), "wb") as back:
         # Storm writes its messages to the standard output, too.
@@ -141,7 +142,8 @@ def read_model(path: Path, property: str, constants: str) -> PrismGame:
     """Read a model in this process; as for :func:`game_from_prism`.
 
     Raises:
-        ValueError: As for :func:`game_from_prism`, but what ends Storm ends this process.
+        ValueError: As for :func:`game_from_prism`, except that inputs that end Storm end this
+            process.
     """
     try:
         model, wanted = _built(path, property, constants)
@@ -163,28 +165,28 @@ def maker(path: str) -> Callable[..., PrismGame]:
     def make(property: str = "", constants: str = "") -> PrismGame:
         return game_from_prism(path, property=property, constants=constants)
 
-    make.__doc__ = f"""The model {Path(path).name}, read by Storm.
+    text = f"""The model {Path(path).name}, read by Storm.
 
 Args:
-    property: What is optimised, such as 'Pmax=? [F "goal"]'.
+    property: Property to optimise, such as 'Pmax=? [F "goal"]'.
     constants: The constants that the model leaves open, such as N=3,K=2.
 """
-    return make
+    return described(make, text, ())
 
 
 @dataclass(frozen=True, eq=False)
 class PrismGame(Words):
-    """A model and a property as a game; :func:`game_from_prism` makes it.
+    """A model and a property as a game; made by :func:`game_from_prism`.
 
     A state is the tuple of the variables' values, or the state's number alone if the file has no
     variables; observations are the values, scaled to [0, 1].
 
     Attributes:
-        rational: The table, and the rationals behind it; those of floats if the model was read in
-            floats.
+        rational: The table, and the rationals behind it. If the model was read in floats, these
+            are the rationals that the floats stand for.
         variables: The names of the variables.
-        sign: -1 if the property asks for the least, else 1: the property's value is this times
-            the game's.
+        sign: Factor from the game's value to the property's: -1 if the property asks for a
+            minimum, else 1.
     """
 
     rational: RationalGame
@@ -224,7 +226,7 @@ class PrismGame(Words):
         )
 
     def is_terminal(self, state: Any) -> bool:
-        """Return whether the goal is reached, or the property decided otherwise."""
+        """Return whether the goal is reached, or the property is decided in another way."""
         return bool(self.rational.table.terminal[self._index(state)])
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:
@@ -272,8 +274,8 @@ def _built(path: Path, property: str, constants: str) -> tuple[Any, Any]:
     model = stormpy.build_model[float](program, None, options=options)
     if model.nr_states > EXACT_STATES:
         return model, wanted
-    # Without this, what leaves a variable's range is some other value in it. In floats it would
-    # also refuse thirds, whose sum is not quite 1.
+    # Otherwise a value outside a variable's range would wrap to one inside. In floats the checks
+    # would also refuse thirds, whose sum is not quite 1.
     options.set_exploration_checks(True)
     return stormpy.build_model[stormpy.Rational](program, None, options=options), wanted
 
@@ -325,7 +327,7 @@ class _Reading:
         until = path is not None and path.is_until_formula and chance
         fits = (chance or formula.is_reward_operator_formula) and not formula.has_bound
         if not fits or path is None or not (path.is_eventually_formula or until):
-            raise self._refused(f"is none that is read; {ALLOWED}")
+            raise self._refused(f"is of a form that is not supported; {ALLOWED}")
         if self.model.model_type.name == "MDP" and not formula.has_optimality_type:
             raise self._refused(f"does not say whether it asks for max or min; {ALLOWED}")
         least = formula.has_optimality_type and formula.optimality_type.name == "MINIMIZE"
@@ -354,14 +356,14 @@ class _Reading:
 
         result = stormpy.model_checking(self.model, formula)
         found = np.zeros(self.model.nr_states, bool)
-        # What is read off is the set of the states in which it holds.
+        # The result is the set of states in which the formula holds.
         found[list(result.get_truth_values_vector())] = True
         return found
 
     def _reaching(self, goal: Bools, barred: Bools, allowed: Bools | None = None) -> Bools:
-        """[S] from where some path leads to the goal, none of whose states before is barred.
+        """[S] the states from which some path leads to the goal without passing a barred state.
 
-        Where `allowed` is given, [K], a path is of those rows.
+        If `allowed` is given, [K], only these rows are used.
         """
         taken = np.ones(len(self.row_state), bool) if allowed is None else allowed
         return _fixed_point(
@@ -369,11 +371,11 @@ class _Reading:
         )
 
     def _avoidable(self, goal: Bools, lost: Bools) -> Bools:
-        """[S] where some policy never reaches the goal."""
+        """[S] the states in which some policy never reaches the goal."""
         return _fixed_point(lambda found: found & (self._with(~self._some(~found)) | lost), ~goal)
 
     def _certain(self, goal: Bools) -> Bools:
-        """[S] from where some policy reaches the goal for certain."""
+        """[S] the states from which some policy reaches the goal with certainty."""
 
         def reaching_within(states: Bools) -> Bools:
             safe = ~self._some(~states)
@@ -388,7 +390,7 @@ class _Reading:
         return rows
 
     def _with(self, rows: Bools) -> Bools:
-        """[S] the states that have one of some rows."""
+        """[S] the states that have one of the given rows."""
         states = np.zeros(self.model.nr_states, bool)
         states[self.row_state[rows]] = True
         return states
@@ -397,8 +399,8 @@ class _Reading:
         """[K] the rows that count for an expected reward until the goal.
 
         Raises:
-            ValueError: If it is infinite at the start, or one can go round for ever from there
-                without a reward.
+            ValueError: If the expected reward is infinite at the start, or play can go round for
+                ever from there without a reward.
         """
         first = self.model.initial_states
         if not least:
@@ -415,8 +417,8 @@ class _Reading:
         found = _fixed_point(lambda found: found & self._with(free & ~self._some(~found)), ~goal)
         if self._reaching(found, goal, allowed)[first].any():
             raise self._refused(
-                "counts going round for ever without a reward as infinite, and a game here as 0; "
-                "allowed are models in which one cannot"
+                "counts going round for ever without a reward as infinite, a game here as 0; "
+                "allowed are models without such loops"
             )
         return allowed
 
@@ -448,7 +450,7 @@ class _Reading:
     def _game(
         self, over: Bools, allowed: Bools, rewards: list[Any], chance: bool, sign: int
     ) -> PrismGame:
-        """The game: no rows where it is over, and of the others those allowed."""
+        """Return the game: the allowed rows of reachable states in which it is not over."""
         names, action = self._actions()
         variables, states = self._states()
         usable = allowed & ~over[self.row_state]
@@ -559,7 +561,7 @@ def _fixed_point(step: Callable[[Bools], Bools], found: Bools) -> Bools:
 
 
 def to_storm(table: TabularGame) -> Any:
-    """A table as a sparse decision process of ``stormpy``.
+    """Return a table as a sparse decision process of ``stormpy``.
 
     Its value is that of the property ``R{"reward"}max=? [C]``, the largest total reward. Storm
     wants rewards that are not negative. A start over several states is one more state, the first,
@@ -581,12 +583,12 @@ def to_storm(table: TabularGame) -> Any:
 
     if (table.action_count[1] > 1).any():
         raise ValueError(
-            f"{table.info.name}: player 1 has a choice; allowed are games for one, such as "
-            f"solvent.against leaves"
+            f"{table.info.name}: player 1 has a choice; allowed are one-player games, such as the "
+            f"result of solvent.against"
         )
     starts = np.flatnonzero(table.initial)
     extra = int(len(starts) > 1)
-    # Storm's rows: the probabilities of what they lead to, and their rewards.
+    # Storm's rows: the probabilities of their targets, and their rewards.
     leads = [{s + 1: float(table.initial[s]) for s in starts.tolist()}] * extra
     rewards, groups = [0.0] * extra, [0] * extra
     for state in range(table.n_states):

@@ -13,9 +13,9 @@ formats of others that it can read.
 A spec is cheap to import: code is referenced by ``"module:name"`` strings and imported on first use
 (:func:`load`).
 
-A game that no package declares may be named by where its class, its maker or its spec is to be
-found: ``"module:Class"`` or ``"folder/file.py:Class"``. So may a game that is written for another
-program (:data:`FORMATS`): ``"openspiel:tic_tac_toe"`` or ``"folder/model.prism"``.
+A game that no package declares is named by the place of its class, its maker or its spec:
+``"module:Class"`` or ``"folder/file.py:Class"``. A game that is written for another program
+(:data:`FORMATS`) is named likewise: ``"openspiel:tic_tac_toe"`` or ``"folder/model.prism"``.
 """
 
 from __future__ import annotations
@@ -90,9 +90,8 @@ class Environment:
         opponent: Default opponent of the learner in a two-player game, by the name of a baseline;
             None in a game for one.
         optimum: The value of the game from its start, by :func:`solvent.exact.solve`; against an
-            opponent that is not optimal, what a best response gets. None if it is not stored.
-        model_hash: Hash of the table of which `optimum` is the value, so that it can be told when a
-            rule has changed.
+            opponent that is not optimal, the value of a best response. None if it is not stored.
+        model_hash: Hash of the table whose value `optimum` is. It shows whether a rule has changed.
     """
 
     parameters: Mapping[str, Any] = field(default_factory=dict)
@@ -120,23 +119,23 @@ class GameSpec:
     Attributes:
         name: Name under which the game is listed, equal to its ``info.name``.
         make: The class of the game, or a function that makes it; its parameters are JSON-able.
-        rules: Rules in at most three lines of 80 characters; printed before a game in
-            the terminal, and where the game is listed.
+        rules: Rules in at most three lines of 80 characters; printed before a game in the terminal
+            and in lists of games.
         environments: Gymnasium ids of the game. The first one without parameters is the
             environment that the plain name stands for.
-        pettingzoo: The parameters that it has in PettingZoo as ``"solvent/<name>-v0"``, unless the
-            caller says otherwise; None if not offered, e.g. single-player games.
-        simultaneous: Whether both players act at the same time. Then it has a parallel environment
-            in PettingZoo.
-        shorthands: Other words for the game on a command line, each with the parameters that it
-            stands for.
+        pettingzoo: Default parameters of the game in PettingZoo, ``"solvent/<name>-v0"``; None if
+            it is not offered there, such as games for one player.
+        simultaneous: Whether both players act at the same time. The game then has a parallel
+            environment in PettingZoo.
+        shorthands: Other words for the game on a command line, each with the parameters that the
+            word stands for.
         argument: The parameter that a bare word after a shorthand stands for.
         choices: Allowed names per parameter: a tuple, or a reference to a collection or function.
-        baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. A name that
-            the toolkit knows, too, such as ``"optimal"``, is the game's own.
+        baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. They take
+            precedence over the toolkit's baselines of the same name, such as ``"optimal"``.
         solver: A function from a game to its :class:`solvent.exact.SolvedGame`, or to None where
-            the solution of the table is the better way. One that takes long has a parameter
-            `progress`, which is that of :func:`solvent.exact.solve`.
+            the game is better solved as a table. A slow solver has the parameter `progress` of
+            :func:`solvent.exact.solve`.
         layered: A function from a game to its :class:`solvent.exact.layered.game.LayeredGame`, or
             to None for a form of the game that is not layered in time.
         opened: A function from a folder that ``solvent solve --out`` has written, and parameters,
@@ -158,19 +157,19 @@ class GameSpec:
             a game for one with its ``value`` and the ``optimum``; in a game for two with its
             ``exploitability``, and ``against``, which maps opponents, one of them a best response,
             to its values as player 0 (``first``), as player 1 (``second``) and on ``average``.
-        play: A function from a game to the :class:`solvent.play.Session` that it has of its own
-            in the terminal, or to None for a form of the game that is played as any other.
+        play: A function from a game to its own :class:`solvent.play.Session` in the terminal, or
+            to None for a form of the game that is played like any other.
         sections: A function from a solved task to the game's own sections of a report.
-        untabled: A function from a game to what a report shows of it without a table, or to None.
+        untabled: A function from a game without a table to its results for a report, or to None.
         explorer: A function from a :class:`solvent.exact.SolvedGame`, a state of it, and whether
-            what is optimal may be told, to the game's own sections on that state in ``solvent
+            the optimum may be shown, to the game's own sections on that state in ``solvent
             explore``.
         commands: Further commands of ``solvent``, by name.
         discount: Discount of the source's objective, a number above 0 and up to 1 or a text such
-            as ``"2/3"``: the game is discounted so unless another discount is asked for
+            as ``"2/3"``, which applies unless the caller passes another one
             (:mod:`solvent.model.transforms`). The fields in :data:`UNDISCOUNTED` are not used for
             a game with a discount.
-        hyperparameters: The package in whose folder ``hyperparameters`` its tuned settings are,
+        hyperparameters: The package whose folder ``hyperparameters`` has the tuned settings,
             ``ppo.yml`` and so on (:mod:`solvent.training.algorithms`).
     """
 
@@ -211,8 +210,9 @@ class GameSpec:
             if kind.startswith("Mapping"):
                 fits, expected = isinstance(value, Mapping), "a mapping"
             else:
-                fits, expected = _is_reference(value), "a text 'module:name'"
+                fits = isinstance(value, str) and bool(re.fullmatch(r"[\w.]+:[\w.]+", value))
                 fits |= not kind.startswith("Reference") or ("Callable" in kind and callable(value))
+                expected = "a text 'module:name'"
             if not fits and not (value is None and kind.endswith("None")):
                 raise ValueError(
                     f"{one.name} of the game {self.name} is {shown(value)}; expected {expected}"
@@ -225,7 +225,7 @@ class GameSpec:
                 )
 
     def words(self) -> tuple[str, ...]:
-        """All that it puts into a common namespace: its name, ids, shorthands and commands."""
+        """Return every name that must be unique: the game's, its ids, shorthands and commands."""
         return self.name, *self.environments, *self.shorthands, *self.commands
 
     def maker(self) -> Callable[..., Game]:
@@ -241,13 +241,8 @@ class GameSpec:
             names = names() if callable(names) else names
         return tuple(names)
 
-    def make_is_in(self, package: str) -> bool:
-        """Return whether the game is made by a module of a package."""
-        module = self.make if isinstance(self.make, str) else self.make.__module__
-        return module.partition(".")[0] == package
-
     def for_objective(self, info: GameInfo) -> GameSpec:
-        """Return the part of the spec that holds for a form of its game; a discount leaves less.
+        """Return the part of the spec that applies to a form of its game, discounted or not.
 
         Args:
             info: Description of the form.
@@ -265,14 +260,10 @@ class GameSpec:
             arguments: Arguments of the function.
 
         Returns:
-            What it gives; None if the game has none.
+            The result of the function; None if the game has no such function.
         """
         reference = getattr(self, what)
         return None if reference is None else load(reference)(*arguments)
-
-
-def _is_reference(value: Any) -> bool:
-    return isinstance(value, str) and re.fullmatch(r"[\w.]+:[\w.]+", value) is not None
 
 
 def load(reference: Reference) -> Any:
@@ -282,8 +273,8 @@ def load(reference: Reference) -> Any:
         reference: ``"module:name"``.
 
     Raises:
-        ValueError: If it is no reference, or there is nothing of that name.
-        ModuleNotFoundError: If what is there needs a package that is not installed.
+        ValueError: If `reference` is malformed, or names nothing that exists.
+        ModuleNotFoundError: If the module needs a package that is not installed.
     """
     module, _, name = reference.partition(":")
     if not module or not name:
@@ -303,7 +294,7 @@ def load(reference: Reference) -> Any:
 
 @dataclass
 class _Registry:
-    """The specs by name, the causes why others failed, and the entry points left to load."""
+    """The specs by name, the reasons why others failed, and the entry points left to load."""
 
     specs: dict[str, GameSpec] = field(default_factory=dict)
     broken: dict[str, str] = field(default_factory=dict)
@@ -359,7 +350,7 @@ def _registry() -> _Registry:
 
 
 def _clash(specs: Mapping[str, GameSpec], new: GameSpec) -> str | None:
-    """Say what a new spec would take away from another; None if nothing."""
+    """Return which name a new spec would take from another one; None if it takes none."""
     taken = {word: spec.name for spec in specs.values() for word in spec.words()}
     for word in new.words():
         if word in taken:
@@ -381,14 +372,14 @@ def broken_games() -> Mapping[str, str]:
 
 
 def register_game(spec: GameSpec) -> None:
-    """Make a game known in this process, as an entry point would in all.
+    """Register a game in this process; an entry point registers it in every process.
 
     Args:
         spec: The spec of the game.
 
     Raises:
-        ValueError: If it is no spec, or another game has its name, or one of its ids, shorthands or
-            commands.
+        ValueError: If `spec` is not a GameSpec, or another game has its name, or one of its ids,
+            shorthands or commands.
     """
     if not isinstance(spec, GameSpec):
         raise ValueError(f"the spec of a game is {shown(spec)}; expected a GameSpec")
@@ -401,11 +392,11 @@ def register_game(spec: GameSpec) -> None:
 
 
 def spec_of(game: Any) -> GameSpec | None:
-    """The spec of a game that is at hand, or None for a game that nobody declared.
+    """Return the spec of a game, or None if the game is not registered.
 
     Args:
-        game: A game, its table, or its :class:`~solvent.model.GameInfo`; of a discounted one the
-            spec has what holds for that (:meth:`GameSpec.for_objective`).
+        game: A game, its table, or its :class:`~solvent.model.GameInfo`. For a discounted game,
+            fields that do not apply are left out (:meth:`GameSpec.for_objective`).
     """
     info: GameInfo = getattr(game, "info", game)
     spec = _registry().specs.get(info.name)
@@ -413,17 +404,17 @@ def spec_of(game: Any) -> GameSpec | None:
 
 
 def find_spec(name: str) -> GameSpec:
-    """The spec that a name stands for.
+    """Return the spec that a name stands for.
 
     Args:
-        name: A known game; a word of its spec, such as ``"football"``; an environment id, one of
-            Gymnasium's that publishes its transitions included; or where to find a game:
-            ``"module:Class"``, ``"file.py:Class"``, ``"file.py"`` if it holds one spec or one
-            game, ``"openspiel:name"``, or a file with one of the endings in :data:`FORMATS`.
+        name: A known game; a word of its spec, such as ``"football"``; the id of an environment of
+            this package, or of a Gymnasium environment that publishes its transitions; or the place
+            of a game: ``"module:Class"``, ``"file.py:Class"``, ``"file.py"`` if it holds one spec
+            or one game, ``"openspiel:name"``, or a file with an ending in :data:`FORMATS`.
 
     Raises:
-        ValueError: If there is nothing of that name, or what is there is no game.
-        ModuleNotFoundError: If the package that reads it is not installed.
+        ValueError: If the name stands for nothing, or for something other than a game.
+        ModuleNotFoundError: If the package that reads the game is not installed.
     """
     specs, broken = game_specs(), broken_games()
     if not isinstance(name, str):
@@ -459,7 +450,7 @@ def find_spec(name: str) -> GameSpec:
 
 
 def register_plugin(env_id: str) -> None:
-    """Import the package that registers an id with Gymnasium, if it is one that is known here.
+    """Import the package that registers an id with Gymnasium, if this module knows it.
 
     Args:
         env_id: Any name of a game.
@@ -472,10 +463,10 @@ def register_plugin(env_id: str) -> None:
 
 
 def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
-    """The game that a name stands for, and the parameters, which an id or a shorthand has.
+    """Return the game that a name stands for, and the parameters of an id or a shorthand.
 
     Args:
-        name: Name as in :func:`find_spec`; what is no word of a spec stands for itself.
+        name: Name as in :func:`find_spec`. Other names are returned unchanged.
     """
     for spec in game_specs().values():
         if name in spec.environments:
@@ -486,14 +477,14 @@ def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
 
 
 def load_place(name: str, what: str) -> tuple[ModuleType, Any]:
-    """A module or a file of Python by where it is, and what it has of the name after the colon.
+    """Import the module or the file that a name leads to, and look up the name after the colon.
 
     Args:
         name: ``"module:name"``, ``"file.py:name"`` or ``"file.py"``.
         what: Kind of the thing that is looked for, for messages, such as ``"game"``.
 
     Returns:
-        The module, and None if nothing of it is named.
+        The module, and the object in it; None without a colon.
 
     Raises:
         ValueError: If there is no such file or name, or it cannot be imported.
@@ -532,11 +523,11 @@ def check_registered(name: str, what: str, *, trust: bool = False) -> str:
         trust: Whether the author of the file may run code here.
 
     Raises:
-        ValueError: If the name is the place of code or of a model, and `trust` is not given.
+        ValueError: If the name leads to code or a model, and `trust` is False.
     """
     if names_a_place(name) and name not in game_specs() and not trust:
         raise ValueError(
-            f"the {what} is {shown(name)}, which is no registered name but leads to code or to "
+            f"the {what} is {shown(name)}, which is not a registered name but leads to code or to "
             f"another file; pass --trust (trust=True in Python) if you trust the author"
         )
     return name
@@ -559,7 +550,7 @@ def _file(file: Path) -> ModuleType:
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
-    # Dataclasses and pickles look their module up.
+    # Dataclasses and pickles look up their module.
     sys.modules[name] = module
     try:
         spec.loader.exec_module(module)
@@ -575,7 +566,7 @@ def _makes_games(kind: type) -> bool:
 
 
 def _only_game(module: ModuleType, name: str) -> Any:
-    """The one spec of a module, or else its one class of games."""
+    """Return the only spec of a module; without a spec, its only class of games."""
     own = list(vars(module).values())
     specs = [value for value in own if isinstance(value, GameSpec)]
     games = [
@@ -607,9 +598,9 @@ def make_game(
         modifiers: Modifiers of the game's checks, by name: ``{"luck": -0.15}`` makes every test of
             luck harder (:mod:`solvent.model.context`).
         discount: Factor by which a reward shrinks with every move before it, above 0 and up to 1
-            (:func:`solvent.model.discounted`); that of the game's source if left out, for most
-            games 1. A parameter of the game's own that has this name goes first.
-        parameters: The game's own; ``help(solvent.GAMES[name])`` lists them.
+            (:func:`solvent.model.discounted`). Default: that of the game's source, for most games
+            1. If the game has a parameter of this name, the value is passed to it instead.
+        parameters: The game's parameters; ``help(solvent.GAMES[name])`` lists them.
 
     Raises:
         UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
@@ -652,17 +643,17 @@ def make_game(
 
 
 def game_of(subject: Any) -> Any:
-    """The rules, or the table, that anything which stands for a game has.
+    """Return the rules, or the table, of anything that stands for a game.
 
     Args:
-        subject: A name, as for :func:`make_game`; an environment, which is taken without its
-            wrappers and its opponents; rules; or a table.
+        subject: A name, as for :func:`make_game`; an environment, whose wrappers and opponents are
+            ignored; rules; or a table.
 
     Returns:
-        The rules where they are known, or else the table.
+        The rules if they are known, otherwise the table.
 
     Raises:
-        ValueError: If it is none of these, or as for :func:`make_game`.
+        ValueError: If `subject` is something else, or as for :func:`make_game`.
     """
     if isinstance(subject, str):
         return make_game(subject)
@@ -681,10 +672,10 @@ def game_of(subject: Any) -> Any:
 
 
 def _check_name(spec: GameSpec, game: Game) -> None:
-    """Refuse a game whose ``info.name`` leads to no spec, or to that of another game.
+    """Raise unless the ``info.name`` of a game leads to its own spec.
 
     Raises:
-        ValueError: If it does.
+        ValueError: If it leads to no spec or to that of another game.
     """
     known = game_specs()
     own = game.info.name
@@ -694,9 +685,10 @@ def _check_name(spec: GameSpec, game: Game) -> None:
             f"the game {shown(spec.name)} calls itself {shown(own)}; its info.name and the name of "
             f"its spec have to be equal"
         )
-    # A package's own file may be given by its path while it is written; a copy of ours may not
-    # pass for ours, whose baselines and solvers it would be given.
-    ours = own in known and known[own].make_is_in("solvent")
+    # While a package is being written, its file may be given by its path. A copy of a game of ours
+    # may not pass for the original, as it would get the original's baselines and solvers.
+    made = known[own].make if own in known else ""
+    ours = (made if isinstance(made, str) else made.__module__).startswith("solvent.")
     if ours and placed and not type(game).__module__.startswith("solvent."):
         raise ValueError(
             f"the game {shown(spec.name)} calls itself {shown(own)}, which is the name of another "

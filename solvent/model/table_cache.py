@@ -100,7 +100,8 @@ def game_identity(game: Game) -> dict[str, Any] | None:
         game: The rules.
 
     Returns:
-        JSON-able data; None if the game is not of this package or no data is certain to do so.
+        JSON-able data; None if the game is not of this package, or has a field that JSON cannot
+        identify.
     """
     kind = type(game)
     module = sys.modules.get(kind.__module__)
@@ -205,7 +206,7 @@ def pack_states(states: Sequence[State]) -> tuple[list[str], str]:
         states: States of a table.
 
     Raises:
-        UnpackableError: If they hold something else than the module allows.
+        UnpackableError: If a state contains a value of any other kind than the module lists.
     """
     number: dict[type, int] = {}
 
@@ -259,11 +260,11 @@ def find_class(name: str, package: str) -> type:
     """Return a class that occurs in states.
 
     Args:
-        name: Its name, from :func:`pack_states`.
+        name: Name of the class, from :func:`pack_states`.
         package: The top-level package in which classes of states must be defined.
 
     Raises:
-        UnpackableError: If it is not such a class, or is not imported.
+        UnpackableError: If the class is not one of states, or its module is not imported.
     """
     module, _, attributes = name.partition(":")
     found: Any = sys.modules.get(module)
@@ -271,7 +272,7 @@ def find_class(name: str, package: str) -> type:
         found = getattr(found, attribute, None)
     own = module.partition(".")[0] == package and isinstance(found, type) and _is_record(found)
     if not own and found not in (tuple, Fraction):
-        raise UnpackableError(f"{name} is no class of states of {package}")
+        raise UnpackableError(f"{name} is not a class of states of {package}")
     kind: type = found
     return kind
 

@@ -22,15 +22,16 @@ action) and N outcomes (the branches of all rows):
 Within a state, rows are ordered by player 0's action, then by player 1's. A terminal state has
 no rows. A large table may hold ``next_state`` as int32 and ``outcome_reward`` as float32.
 
-Outcomes of probability 0 are dropped when a table is made: what cannot happen leads nowhere.
+Outcomes of probability 0 are dropped when a table is made.
 
 **In rationals** (:class:`RationalGame`). The floats of a :class:`~solvent.model.TabularGame` are
-the nearest to these. A game has few different numbers, so each is kept once and outcomes say which.
+the nearest to these rationals. A game has few different numbers, so each is stored once, and
+outcomes refer to it by its index.
 
 ====================  =============  ==========================================================
 ``numbers``           [M]            the different rationals
-``probability``       [N] int32      of each outcome, an index of ``numbers``
-``reward``            [N] int32      of each outcome, an index of ``numbers``
+``probability``       [N] int32      probability of each outcome, as an index of ``numbers``
+``reward``            [N] int32      reward of each outcome, as an index of ``numbers``
 ``initial``           mapping        the probability of each state in which an episode can begin
 ====================  =============  ==========================================================
 """
@@ -50,7 +51,7 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import GameInfo, State
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_integer, shown
 
 _T = TypeVar("_T")
 _P = ParamSpec("_P")
@@ -60,7 +61,7 @@ _R = TypeVar("_R")
 def remembered(
     function: Callable[Concatenate[_T, _P], _R],
 ) -> Callable[Concatenate[_T, _P], _R]:
-    """A decorator for functions of a table or a policy: results are kept as long as that is in use.
+    """Cache the results of a function of a table or a policy for as long as that object is in use.
 
     All other arguments have to be hashable, and are passed by position.
     """
@@ -112,6 +113,8 @@ class TabularGame:
             "initial": (self.initial.shape, (s,)),
             "mask[0]": (self.mask[0].shape[:1], (s,)),
             "mask[1]": (self.mask[1].shape[:1], (s,)),
+            **{f"observation[{p}]": (o.shape[:1], (s,)) for p, o in enumerate(self.observation)},
+            "turn": ((s,) if self.turn is None else self.turn.shape, (s,)),
         }
         for name, (shape, wanted) in expected.items():
             if shape != wanted:
@@ -208,7 +211,7 @@ class TabularGame:
 
     @property
     def n_states(self) -> int:
-        """S, the number of states, terminal ones included."""
+        """S, the number of states, including terminal ones."""
         return len(self.states)
 
     @property
@@ -224,8 +227,16 @@ class TabularGame:
 
     @cached_property
     def terminal(self) -> Bools:
-        """Return whether the episode has ended, [S]."""
+        """Whether the episode has ended, [S]."""
         return np.asarray(np.diff(self.row_start) == 0)
+
+    def mask_of(self, player: int) -> Bools:
+        """Return the legal actions of a player, [S, A].
+
+        Raises:
+            ValueError: If `player` is not 0 or 1.
+        """
+        return self.mask[check_integer(player, "player", 0, 1)]
 
     def on_turn(self, player: int) -> Bools:
         """Return the states in which a player is to act, [S] bool."""
@@ -304,12 +315,15 @@ class TabularGame:
         return grouped_sum(self.outcome_row, terms, self.n_rows)
 
     def at_start(self, values: Floats) -> float:
-        """The expected value at the start, [S] -> scalar; values elsewhere are not looked at."""
+        """Return the expected value at the start, given the value of each state, [S].
+
+        Only the values of possible initial states are used.
+        """
         starts = self.initial > 0
         return float(self.initial[starts] @ values[starts])
 
     def row(self, state: int, actions: tuple[int, int]) -> int:
-        """The row of a state and a legal joint action.
+        """Return the row of a state and a legal joint action.
 
         Raises:
             ValueError: If an action is not legal there.
@@ -347,10 +361,10 @@ class TabularPolicy:
     def of(
         cls, game: TabularGame, probabilities: Floats, *, player: int = 0, name: str = "policy"
     ) -> TabularPolicy:
-        """Check `probabilities` against a game and make a policy of them.
+        """Check probabilities against a game, and return them as a policy.
 
-        An array does not say for which game it was made: of one for the same game with other
-        parameters, states in the same order and as many actions, nothing can be noticed here.
+        An array does not say for which game it was made. One made for the same game with other
+        parameters is accepted if the numbers of states and actions agree.
 
         Args:
             game: The game.
@@ -362,7 +376,7 @@ class TabularPolicy:
             ValueError: If the shape is not [S, A], an entry is negative or not a number, an
                 illegal action has a positive probability, or a row does not sum to 1.
         """
-        mask = game.mask[player]
+        mask = game.mask_of(player)
         probabilities = np.asarray(probabilities, float)
         if probabilities.shape != mask.shape:
             raise ValueError(
@@ -390,8 +404,8 @@ class TabularPolicy:
 
     @classmethod
     def uniform(cls, game: TabularGame, *, player: int = 0) -> TabularPolicy:
-        """Every legal action with equal probability."""
-        mask = game.mask[player]
+        """Return the policy that takes every legal action with equal probability."""
+        mask = game.mask_of(player)
         probabilities = mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
         return cls.of(game, probabilities, player=player, name="uniform")
 
@@ -399,12 +413,18 @@ class TabularPolicy:
     def deterministic(
         cls, game: TabularGame, actions: Ints, *, player: int = 0, name: str = "policy"
     ) -> TabularPolicy:
-        """One action per state, [S]; entries of terminal states are not read.
+        """Return the policy that takes the given action in each state.
+
+        Args:
+            game: The game.
+            actions: [S] index of the action in each state; entries of terminal states are not read.
+            player: Player whose policy it is, 0 or 1.
+            name: Name for tables and figures.
 
         Raises:
-            ValueError: If the shape is not [S], or an action is not a legal one.
+            ValueError: If the shape is not [S], or an action is not legal.
         """
-        mask = game.mask[player]
+        mask = game.mask_of(player)
         actions = np.asarray(actions)
         if actions.shape != mask.shape[:1] or actions.dtype.kind not in "iu":
             raise ValueError(
@@ -424,24 +444,30 @@ class TabularPolicy:
 
     @classmethod
     def constant(cls, game: TabularGame, action: int, *, player: int = 0) -> TabularPolicy:
-        """One action in every state; where it is illegal, the lowest legal one, as in environments.
+        """Return the policy that takes the same action in every state.
+
+        Where it is illegal, the policy takes the lowest legal action, as environments do.
 
         Args:
             game: The game.
             action: Index of the action.
             player: The player whose policy it is, 0 or 1.
+
+        Raises:
+            ValueError: If the player has no such action.
         """
-        mask = game.mask[player]
+        mask = game.mask_of(player)
+        check_integer(action, "action", 0, mask.shape[1] - 1)
         actions = np.where(mask[:, action], action, mask.argmax(axis=1))
         return cls.deterministic(game, actions, player=player, name="constant")
 
     def normalized(self) -> Floats:
-        """The probabilities, [S, A], each state's divided by their sum, which is 1 within 1e-9."""
+        """Return the probabilities, [S, A], divided by the sum of each state, 1 within 1e-9."""
         total = self.probabilities.sum(axis=1, keepdims=True)
         return np.asarray(self.probabilities / np.where(total > 0, total, 1.0))
 
     def mode(self) -> TabularPolicy:
-        """The most probable action of each state for certain, the lowest index on ties."""
+        """Return the greedy policy: the most probable action of each state, the lowest on ties."""
         probabilities = np.zeros_like(self.probabilities)
         live = self.probabilities.any(axis=1)
         probabilities[live, self.probabilities[live].argmax(axis=1)] = 1
@@ -451,17 +477,31 @@ class TabularPolicy:
         """Raise unless this is a policy for `game`.
 
         Raises:
-            ValueError: If the model hashes differ, or `game` is no table.
+            ValueError: As :func:`check_model`.
         """
-        if not isinstance(game, TabularGame):
-            raise ValueError(
-                f"game is {shown(game)}; expected is its table, solvent.compile_game(game)"
-            )
-        if self.model_hash != game.model_hash:
-            raise ValueError(
-                f"policy {self.name!r} was made for the model {self.model_hash[:12]}, "
-                f"but this {game.info.name} is the model {game.model_hash[:12]}"
-            )
+        check_model(self.model_hash, game, f"policy {self.name!r}")
+
+
+def check_model(model_hash: str, game: object, what: str) -> None:
+    """Raise unless something was made for the model of a table.
+
+    Args:
+        model_hash: Hash of the model that it was made for.
+        game: The table.
+        what: Subject of the message, such as ``"the solution"``.
+
+    Raises:
+        ValueError: If the model hashes differ, or `game` is not a table.
+    """
+    if not isinstance(game, TabularGame):
+        raise ValueError(
+            f"game is {shown(game)}; expected is its table, solvent.compile_game(game)"
+        )
+    if model_hash != game.model_hash:
+        raise ValueError(
+            f"{what} was made for the model {model_hash[:12]}, "
+            f"but this {game.info.name} is the model {game.model_hash[:12]}"
+        )
 
 
 def check_policy(policy: object, game: TabularGame | None = None) -> None:
@@ -469,10 +509,10 @@ def check_policy(policy: object, game: TabularGame | None = None) -> None:
 
     Args:
         policy: The object given as a policy.
-        game: The game that it has to be for; any, if left out.
+        game: The table that it must be for. Default: any.
 
     Raises:
-        ValueError: If it is something else, or for another game.
+        ValueError: If `policy` is not a TabularPolicy, or is for another game.
     """
     if not isinstance(policy, TabularPolicy):
         raise ValueError(

@@ -1,7 +1,7 @@
-"""Values, numbers, states, actions and strategies as a reader sees them.
+"""Values, numbers, states, actions and strategies in words.
 
-A state is its place in words where the game has some, its coordinates on a board, its named fields,
-or one text.
+A state is described by the game's own words for its place, by its coordinates on a board, by its
+named fields, or as one text, whichever the game has first.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ UNBOUNDED = "unbounded"
 """The gap of a policy that never ends an episode, at a cost for ever."""
 
 NEVER_ENDS = "play need not end"
-"""The reason for such a gap."""
+"""The reason for an unbounded gap."""
 
 _RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def exact(value: float, decimals: int = 6) -> str:
-    """A value with six decimals, or another number of them; an unknown value is a dash."""
+    """Format a value with six decimals, or another number of them; an unknown value is a dash."""
     return "–" if math.isnan(value) else _signed(f"{value:z.{decimals}f}")
 
 
 def brief(value: float) -> str:
-    """A value beside others that bound it, with four decimals; an unknown value is a dash."""
+    """Format a value beside its bounds, with four decimals; an unknown value is a dash."""
     return exact(value, 4)
 
 
@@ -74,16 +74,14 @@ def whole(value: float) -> str:
 
 def tick(value: float) -> str:
     """A number beside an axis, such as 250k, 1.5M, 0.01 or 10⁻⁵."""
-    if math.isinf(value):
-        return "∞" if value > 0 else "−∞"
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
-        if abs(value) >= size:
-            return f"{value / size:g}{letter}"
+        if size <= abs(value) < math.inf:
+            return _signed(f"{value / size:g}{letter}")
     if 0 < abs(value) < 2e-3:
         digits, power = f"{value:.2e}".split("e")
         times = f"{float(digits):g}"
-        return f"{times}×{_power_of_ten(int(power))}".removeprefix("1×").replace("-", "−")
-    return f"{value:.6g}"
+        return _signed(f"{times}×{_power_of_ten(int(power))}".removeprefix("1×"))
+    return _signed(f"{value:.6g}")
 
 
 def game_text(info: GameInfo) -> str:
@@ -122,7 +120,7 @@ def state_text(game: Game | TabularGame, state: Any) -> str:
 
 
 def action_names(game: Game, state: Any, player: int) -> Mapping[int, str]:
-    """A player's legal actions in words, which some games have of their own for each state.
+    """Return a player's legal actions in words; some games have their own words in each state.
 
     Args:
         game: The rules.
@@ -140,10 +138,15 @@ def choice_text(
     most: int | None = None,
     rules: Game | None = None,
 ) -> str:
-    """The actions that a policy may choose in a state: ``keep``, or ``roll 75%, keep 25%``.
+    """Describe the actions that a policy may choose in a state: ``keep``, ``roll 75%, keep 25%``.
 
-    Of more than `most`, the most probable ones and dots. The rules may have words for the actions
-    of the state.
+    Args:
+        game: The table.
+        policy: The policy.
+        state: Index of the state.
+        most: Largest number of actions to name. If there are more, the most probable ones are
+            followed by dots. Default: all.
+        rules: The rules, which may have words for the actions of the state.
     """
     names = words(rules).labels(game.states[state]) or game.info.actions[policy.player]
     return strategy_text(names, dict(enumerate(policy.probabilities[state].tolist())), most)
@@ -154,7 +157,7 @@ def strategy_text(
     chances: Mapping[int, float],
     most: int | None = None,
 ) -> str:
-    """Action probabilities in words, as :func:`choice_text` has them.
+    """Describe action probabilities as :func:`choice_text` does.
 
     Args:
         names: The names of the actions, by their numbers.
@@ -181,7 +184,7 @@ def _power_of_ten(power: int) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ValueScale:
-    """The values of a game as one of its players reads them.
+    """The format of a game's values for one of its players.
 
     Args:
         info: Description of the game; its unit is what values are counted in.
@@ -203,7 +206,7 @@ class ValueScale:
         return chances.get(self.info.unit, self.info.unit)
 
     def of(self, value: float) -> float:
-        """A value to player 0 as it looks to the player: what one side wins the other loses."""
+        """Convert a value to player 0 into the value to this player; the game is zero-sum."""
         if self.player == 0:
             return value
         return 1 - value if self.is_chance else -value

@@ -239,14 +239,11 @@ class DiscountedGame(ModifiedGame):
     def draw(self, state: Any) -> str:
         """Draw the state as the game does; describe the end by the discount in a sentence."""
         if state == DISCOUNT_END:
-            return f"The episode has ended: it goes on with probability {self._shown} only."
+            chance = dict(self.info.parameters)[PARAMETER]
+            return f"The episode has ended: it goes on with probability {chance} only."
         return self.game.draw(state)
 
-    @property
-    def _shown(self) -> Any:
-        return dict(self.info.parameters)[PARAMETER]
-
-    # Words are the game's; the end by the discount has no place on a board.
+    # Words are the game's. The end by the discount has no place on a board.
 
     def place(self, state: Any) -> str:
         if state != DISCOUNT_END:
@@ -320,11 +317,13 @@ def from_arrays(
         chance, reward = np.asarray(P, float), np.asarray(R, float)
     except (TypeError, ValueError) as error:
         raise ValueError(f"P and R have to be arrays of numbers, dense ones: {error}") from None
-    shape = chance.shape
-    if len(shape) != 3 or shape[2] not in shape[:2]:
-        raise ValueError(f"P has shape {shape}; expected [A, S, S] or [S, A, S]")
+    shape, forms = chance.shape, {1: "[A, S, S]", 0: "[S, A, S]"}  # By the axis of the states.
+    axes = tuple(forms) if actions_first is None else (int(actions_first),)
+    if len(shape) != 3 or shape[2] not in [shape[axis] for axis in axes]:
+        expected = " or ".join(forms[axis] for axis in axes)
+        raise ValueError(f"P has shape {shape}; expected {expected}")
     if actions_first is None and shape[0] == shape[1]:
-        raise ValueError(f"P has shape {shape}; say with actions_first= which axis has the actions")
+        raise ValueError(f"P has shape {shape}; pass actions_first= to say which axis has actions")
     if shape[1] == shape[2] if actions_first is None else actions_first:
         chance = chance.transpose(1, 0, 2)
         reward = reward.transpose(1, 0, 2) if reward.ndim == 3 else reward

@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Alternating, Game, Outcome, State
+from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress, ProgressReporter
 from solvent.model.tabular import TabularGame
 
@@ -108,7 +109,7 @@ class CollectedArrays:
 
 
 class _Choices(dict[Any, int]):
-    """The number of each combination of legal actions; 0 is that of a terminal state.
+    """The number of each combination of legal actions; terminal states have the number 0.
 
     Attributes:
         legal: The legal actions of both players, by number.
@@ -123,7 +124,7 @@ class _Choices(dict[Any, int]):
         self.joint: list[list[tuple[int, ...]]] = [[]]
 
     def number(self, legal: Any, state: State) -> int:
-        """Return the number of a state's legal actions, a tuple of them for each player.
+        """Return the number of a state's legal actions, a tuple for each player.
 
         Raises:
             ValueError: If they are not ascending indices of actions, at least one for each player.
@@ -131,25 +132,29 @@ class _Choices(dict[Any, int]):
         try:
             found = self.get(legal)
         except TypeError:  # Lists have no hash.
+            self._check(legal, state)
             return self.number(tuple(map(tuple, legal)), state)
         if found is None:
             self._check(legal, state)
-            both = legal + ((0,),) * (2 - self._info.players)
+            both = tuple(tuple(map(int, own)) for own in legal) + ((0,),) * (2 - len(legal))
             self.legal.append(both)
             self.joint.append([pair[: self._info.players] for pair in product(*both)])
             found = self[legal] = len(self.legal) - 1
         return found
 
     def _check(self, legal: Any, state: State) -> None:
-        where = f"{self._info.name}: state {state!r}"
-        if len(legal) != self._info.players:
-            raise ValueError(f"{where}: {len(legal)} tuples of legal actions")
-        for player, (own, names) in enumerate(zip(legal, self._info.actions, strict=True)):
-            if not own or list(own) != sorted({*own} & {*range(len(names))}):
-                raise ValueError(
-                    f"{where}: legal actions {own} of player {player}; expected ascending indices "
-                    f"of {names}"
-                )
+        try:
+            pairs = zip(legal, self._info.actions, strict=True)
+            fits = all(
+                own and list(own) == sorted({*own} & {*range(len(names))}) for own, names in pairs
+            )
+        except (TypeError, ValueError):
+            fits = False
+        if not fits:
+            raise ValueError(
+                f"{self._info.name}: state {state!r}: legal actions are {shown(legal)}; expected "
+                f"is a tuple for each player, of ascending indices of {self._info.actions}"
+            )
 
     def masks(self, chosen: NDArray[Any]) -> tuple[Bools, Bools]:
         """Return both players' masks of states, given the numbers of their legal actions, [S]."""
@@ -397,7 +402,7 @@ def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
     for chance in chances:
         if not chance > 0:
             raise ValueError(
-                f"{name}: a probability is {chance} at {where}; what cannot happen is no outcome"
+                f"{name}: a probability is {chance} at {where}; leave out what cannot happen"
             )
     total = sum(chances, Fraction(0))
     if total != 1:
@@ -406,7 +411,7 @@ def check_distribution(name: str, chances: Sequence[Any], where: str) -> None:
 
 @contextmanager
 def _without_garbage_collection() -> Iterator[None]:
-    """Keep Python from searching states for reference cycles, of which there are none."""
+    """Keep Python from searching states for reference cycles, which they cannot have."""
     enabled = gc.isenabled()
     gc.disable()
     try:

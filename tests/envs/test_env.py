@@ -171,7 +171,10 @@ OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
     ({"weights": [1, 2, 0]}, r"weights is \[1, 2, 0\]; allowed is a positive number"),
     ({"weights": [1, 2, float("nan")]}, "allowed is a positive number"),
     ({"opponents": []}, "opponents is empty; at least one"),
-    ({"opponents": ["optimal"]}, "'o' is not a TabularPolicy"),
+    ({"opponents": ["optimal"]}, "'optimal' is not a TabularPolicy"),
+    ({"opponents": [5]}, "5 is not a TabularPolicy"),
+    ({"opponents": 5}, "5 is not a TabularPolicy"),
+    ({"seat": 1.0}, "seat is 1.0; allowed are 0, 1 and 'random'"),
     ({"opponents": POOL[0][0]}, "to play for player 1, but has only 'random-0' of player 0"),
     (
         {"opponents": POOL[0][1], "seat": "random"},
@@ -199,13 +202,14 @@ def test_bad_arguments() -> None:
                 env = seat_env()
                 with pytest.raises(ValueError, match=message):
                     env.set_opponents(arguments["opponents"])
-    for none in (alone(), VectorEnv(COMBAT, 2)):
-        with pytest.raises(ValueError, match="the learner has no opponents to replace"):
-            none.set_opponents(POOL[0])
-    with pytest.raises(AttributeError, match=r"fold opponents in with against\(\)"):
-        seat_env().P  # noqa: B018
-    with pytest.raises(ValueError, match="a simulator has its own opponents"):
-        VectorEnv(BothSeats(GREED, 2), 4, POOL)
+    for use, message in (
+        (lambda: alone().set_opponents(POOL[0]), "the learner has no opponents to replace"),
+        (lambda: VectorEnv(COMBAT, 2).set_opponents(POOL[0]), "has no opponents to replace"),
+        (lambda: VectorEnv(BothSeats(GREED, 2), 4, POOL), "a simulator has its own opponents"),
+        (lambda: seat_env().P, r"fold opponents in with against\(\)"),
+    ):
+        with pytest.raises((ValueError, AttributeError), match=message):
+            use()
 
 
 MAKERS: dict[str, Callable[[], Any]] = {

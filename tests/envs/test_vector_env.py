@@ -220,11 +220,13 @@ def test_an_episode_is_needed(form: str) -> None:
 def test_bad_arguments() -> None:
     env = FORMS["one player"](3)
     env.reset(seed=0)
-    for mask in (np.zeros(3, bool), np.ones(2, bool), np.ones(3, int), [0, 1, 0], None):
-        with pytest.raises(ValueError, match=r"allowed are bool arrays of shape \(3,\)"):
-            env.reset(options={"reset_mask": mask})
-    with pytest.raises(ValueError, match="2 seeds were given for 3 environments"):
-        env.reset(seed=[1, 2])
+    masks = (np.zeros(3, bool), np.ones(2, bool), np.ones(3, int), [0, 1, 0], None)
+    for given, message in (
+        *(({"options": {"reset_mask": mask}}, r"bool arrays of shape \(3,\)") for mask in masks),
+        ({"seed": [1, 2]}, "2 seeds were given for 3 environments"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            env.reset(**given)
     for arguments, message in (
         ({"n": 0}, "num_envs is 0; allowed are whole numbers from 1"),
         ({"n": 2.5}, "num_envs is 2.5; allowed"),

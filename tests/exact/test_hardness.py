@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from math import inf
@@ -165,7 +166,7 @@ def test_ties_constants_without_a_value_and_what_is_too_large_for_a_diameter() -
     assert cliff.diameter == 14
     again = json.loads(json.dumps(lake.to_dict()))
     assert again["action_gaps"]["0.5"] == pytest.approx(dict(lake.action_gaps)[0.5])
-    assert "effective horizon" in repr(lake)
+    assert re.search(r"(?ms)^value +0$.*^effective horizon ", repr(replace(lake, value=-0.0)))
 
 
 def test_an_environment_brings_the_opponent_and_a_game_for_two_has_none() -> None:

@@ -253,9 +253,14 @@ def test_a_trap_behind_the_start_is_noticed() -> None:
 
 def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
     policy = TabularPolicy.uniform(pig[0])
-    for measure in (score, locate_gap, exploitability):
-        with pytest.raises(ValueError, match="the solution is of the model"):
-            measure(pig[0], policy, combat[1])
+    for measure, other, message in (
+        *((measure, combat[1], "the solution was made") for measure in (score, exploitability)),
+        (locate_gap, combat[1], "the solution was made for the model"),
+        # A second policy of the same player would be an equilibrium with it.
+        (nash_conv, policy, "of player 0 and player 0; expected are one of player 0 and one of"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            measure(pig[0], policy, other)
 
 
 # The quick pass gives the values of the best response, in games of every kind

@@ -56,11 +56,16 @@ def test_a_policy_comes_back(table: Any, file: Path) -> None:
 
 def test_a_policy_for_another_model_is_refused(file: Path, tmp_path: Path, table: Any) -> None:
     other = compile_game(FightingFantasy(stamina=5, opponent_stamina=4, luck=3))
-    with pytest.raises(StoreError, match=r"policy\.npz: policy 'uniform' was made for the model"):
-        load_policy(file, other)
-    save_solution(tmp_path / "s.npz", solve(table))
-    with pytest.raises(StoreError, match="solves the model"):
-        load_solution(tmp_path / "s.npz", other)
+    saved, rules = tmp_path / "s.npz", Pig(target=4)
+    save_solution(saved, solve(table))
+    for attempt, message in (
+        (lambda: load_policy(file, other), r"policy\.npz: policy 'uniform' was made for the model"),
+        (lambda: load_solution(saved, other), r"s\.npz: the solution was made for the model"),
+        (lambda: load_solution(saved, rules), r"s\.npz: game is Pig.*; expected is its table"),
+        (lambda: save_solution(saved, solve(rules)), "solution is SolvedTable.*; expected is a So"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            attempt()
 
 
 def test_a_truncated_file_is_refused_at_any_length(file: Path, table: Any) -> None:
@@ -144,8 +149,8 @@ def moved(array: Any, by: Any) -> Any:
 NO_DISTRIBUTION = ".*(is no distribution|has an|sum to 1)"
 # Entries of the header, changes of arrays, and what is said.
 NO_POLICIES: list[tuple[dict[str, Any], Any, str]] = [
-    ({"player": 2}, None, "player is 2; allowed are 0 and 1"),
-    ({"player": -1}, None, "player is -1; allowed are 0 and 1"),
+    ({"player": 2}, None, "player is 2; allowed are whole numbers from 0 to 1"),
+    ({"player": -1}, None, "player is -1; allowed are whole numbers from 0 to 1"),
     ({"player": "0"}, None, "player is '0'; expected a whole number"),
     ({"player": True}, None, "player is True; expected a whole number"),
     ({"name": ["a"]}, None, r"name is \['a'\]; expected a text"),

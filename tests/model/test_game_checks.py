@@ -134,7 +134,11 @@ class Floating(Pig):
 
 HALF = Fraction(1, 2)
 THIRD = Fraction(1, 3)
-LEGAL = "coin: state 'toss': legal actions {} of player 0; expected ascending indices of {}"
+LEGAL = (
+    "coin: state 'toss': legal actions are {}; expected is a tuple for each player, of ascending "
+    "indices of (('toss', 'pass'),)"
+)
+UNEVEN = "coin: probabilities sum to 5/6, not 1, at state 'toss', action (0,)"
 TWICE = Coin(
     branches={"toss": sure("again", 1), "again": sure("won", 1)},
 )
@@ -157,8 +161,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
         (
             Coin(branches={"toss": (*sure("won"), Outcome(Fraction(0), "lost"))}),
-            "coin: a probability is 0 at state 'toss', action (0,); "
-            "what cannot happen is no outcome",
+            "coin: a probability is 0 at state 'toss', action (0,); leave out what cannot happen",
         ),
         (
             Coin(branches={"toss": (Outcome(THIRD, "won"),)}),
@@ -166,7 +169,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
         (
             Coin(heads=THIRD),
-            "coin: probabilities sum to 5/6, not 1, at state 'toss', action (0,)",
+            UNEVEN,
         ),
         (
             Floating(target=3, sides=2),
@@ -175,10 +178,10 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
     ],
     checks.check_actions: [
-        (Coin(legal=((),)), LEGAL.format("()", ("toss", "pass"))),
-        (Coin(legal=((1, 0),)), LEGAL.format("(1, 0)", ("toss", "pass"))),
-        (Coin(legal=((-1, 0),)), LEGAL.format("(-1, 0)", ("toss", "pass"))),
-        (Coin(legal=((0,), (0,))), "coin: state 'toss': 2 tuples of legal actions"),
+        (Coin(legal=((),)), LEGAL.format("((),)")),
+        (Coin(legal=((1, 0),)), LEGAL.format("((1, 0),)")),
+        (Coin(legal=((-1, 0),)), LEGAL.format("((-1, 0),)")),
+        (Coin(legal=((0,), (0,))), LEGAL.format("((0,), (0,))")),
         (
             BothChoose(target=3, sides=2),
             "state Turn(player=0, scores=(0, 0), total=2): "
@@ -186,6 +189,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
     ],
     checks.check_end: [
+        (Coin(heads=THIRD), UNEVEN),
         (Coin(after_pass="toss"), "info says acyclic, but a cycle is reachable from 'toss'"),
         (
             Coin(branches={"toss": (Outcome(HALF, "toss", 1), Outcome(HALF, "lost"))}),
@@ -198,6 +202,10 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
     ],
     checks.check_observations: [
         (observations(0, dtype=float), "state 'toss': observation is not a float32 vector"),
+        (
+            Coin(seen={"toss": 0.0, "won": 1.0, "lost": -1.0}),
+            "state 'toss': observation is not a float32 vector",
+        ),
         (observations(0, shape=(1, 1)), "state 'toss': observation is not a float32 vector"),
         (
             observations(0, shape=(2,)),
@@ -224,6 +232,7 @@ MISTAKES: dict[Any, list[tuple[Any, str]]] = {
         ),
     ],
     checks.check_rewards: [
+        (Coin(heads=THIRD), UNEVEN),
         (
             told(reward_range=(0.5, 1.0)),
             "an episode can collect 0.0, but reward_range is (0.5, 1.0)",

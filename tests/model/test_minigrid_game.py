@@ -123,6 +123,8 @@ def test_an_environment_at_hand_is_its_layout_as_it_is_now() -> None:
     env.reset(seed=2)
     value = solvent.solve(make_game(SMALL[1], layout=2)).value
     assert solvent.solve(env).value == value
+    # No seed is known for it, and a policy for it is not one for the layout of a seed.
+    assert MiniGridGame.from_env(env).info.parameters == (("view", "partial"),)
 
     def to_the_front(seen: Any) -> Any:
         return np.tile(np.eye(7)[2] * 0.4 + np.eye(7)[1] * 0.6, (len(seen), 1))
@@ -166,9 +168,10 @@ def with_a_memory() -> Any:
 
 
 def test_what_a_state_leaves_out_and_random_steps_are_refused() -> None:
-    with pytest.raises(ValueError, match="differs from the states here"):
-        compile_game(MiniGridGame(SMALL[0], source=with_a_memory()))
-    with pytest.raises(ValueError, match="Dynamic-Obstacles"):
-        compile_game(make_game("MiniGrid-Dynamic-Obstacles-5x5-v0"))
-    with pytest.raises(ValueError, match="view is 'all'"):
-        make_game(SMALL[0], view="all")
+    for make, message in (
+        (lambda: MiniGridGame(SMALL[0], source=with_a_memory()), "differs from the states here"),
+        (lambda: make_game("MiniGrid-Dynamic-Obstacles-5x5-v0"), "Dynamic-Obstacles"),
+        (lambda: make_game(SMALL[0], view="all"), "view is 'all'"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            compile_game(make())

@@ -293,7 +293,7 @@ def test_random_models_have_storms_values(tmp_path: Path) -> None:
                     if expected == float("inf")
                     else (
                         f"is {expected} at the start, so that there is nothing to choose",
-                        "cannot",
+                        "without such loops",
                     )
                 ), (seed, wanted, refused)
                 infinite += expected == float("inf")
@@ -402,9 +402,9 @@ def test_floats_are_near_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
 
 UNREAD = [
     ("Pmax=?", "K=2", "cannot be read"),
-    ('Pmax=? [F<=5 "finished"]', "K=2", "is none that is read; allowed are Pmax"),
-    ('Pmax=? [G "agree"]', "K=2", "is none that is read"),
-    ('P>=0.5 [F "finished"]', "K=2", "is none that is read"),
+    ('Pmax=? [F<=5 "finished"]', "K=2", "is of a form that is not supported; allowed are Pmax"),
+    ('Pmax=? [G "agree"]', "K=2", "is of a form that is not supported"),
+    ('P>=0.5 [F "finished"]', "K=2", "is of a form that is not supported"),
     ('P=? [F "finished"]', "K=2", "does not say whether it asks for max or min"),
     ('R{"money"}max=? [F "finished"]', "K=2", "money"),
     ("Pmax=? [F counter=6]", "K=2", "is 1 at the start"),
@@ -420,10 +420,12 @@ def test_what_cannot_be_read_is_refused_by_name(tmp_path: Path) -> None:
     for wanted, constants, reason in UNREAD:
         with pytest.raises(ValueError, match=reason):
             read_model(path, wanted, constants)
-    with pytest.raises(ValueError, match="the property is missing; allowed are Pmax"):
-        game_from_prism(path, property="")
-    with pytest.raises(ValueError, match=r"the ending of consensus.txt is '.txt'"):
-        game_from_prism(FOLDER / "consensus.txt", property="Pmax=? [F x=1]")
+    for file, wanted, reason in (
+        (path, "", "the property is missing; allowed are Pmax"),
+        (FOLDER / "consensus.txt", "Pmax=? [F x=1]", r"the ending of consensus.txt is '.txt'"),
+    ):
+        with pytest.raises(ValueError, match=reason):
+            game_from_prism(file, property=wanted)
     with pytest.raises(FileNotFoundError):
         game_from_prism(tmp_path / "none.prism", property="P=? [F s=1]")
 

@@ -111,21 +111,22 @@ def test_arrays_in_the_shapes_of_other_packages_are_solved_to_their_published_va
 
 
 def test_arrays_that_do_not_fit_are_refused() -> None:
-    cube, flat = np.full((2, 2, 2), 0.5), np.full((2, 3, 3), 1 / 3)
-    for P, R, message in (
-        (cube, np.zeros((2, 2)), r"\(2, 2, 2\); say with actions_first="),
-        (flat[0], np.zeros(3), r"P has shape \(3, 3\); expected \[A, S, S\]"),
-        (flat, np.zeros((2, 3)), r"R has shape \(2, 3\); expected \[3\], \[3, 2\] or"),
-        (flat / 2, np.zeros(3), "arrays: state 0, action .0, 0.: probabilities sum to 0.5, not 1"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            from_arrays(P, R)
+    cube, flat, R = np.full((2, 2, 2), 0.5), np.full((2, 3, 3), 1 / 3), np.zeros(3)
     sparse = [scipy.sparse.csr_array(action) for action in flat]
-    with pytest.raises(ValueError, match="P and R have to be arrays of numbers, dense ones"):
-        from_arrays(sparse, np.zeros(3))
-    for terminal in ([3], [1.0], 2):
-        with pytest.raises(ValueError, match=r"terminal is .*; .* indices of states, from 0 to 2"):
-            from_arrays(flat, np.zeros(3), terminal=terminal)  # type: ignore[arg-type]
+    ends = r"terminal is .*; .* indices of states, from 0 to 2"
+    refused: list[tuple[Any, Any, dict[str, Any], str]] = [
+        (cube, np.zeros((2, 2)), {}, r"\(2, 2, 2\); pass actions_first="),
+        (flat[0], R, {}, r"P has shape \(3, 3\); expected \[A, S, S\]"),
+        (flat, R[:2], {"actions_first": False}, r"\(2, 3, 3\); expected \[S, A, S\]$"),
+        (flat.transpose(1, 0, 2), R, {"actions_first": True}, r"expected \[A, S, S\]$"),
+        (flat, np.zeros((2, 3)), {}, r"R has shape \(2, 3\); expected \[3\], \[3, 2\] or"),
+        (flat / 2, R, {}, "arrays: state 0, action .0, 0.: probabilities sum to 0.5, not 1"),
+        (sparse, R, {}, "P and R have to be arrays of numbers, dense ones"),
+        *((flat, R, {"terminal": terminal}, ends) for terminal in ([3], [1.0], 2)),
+    ]
+    for P, rewards, how, message in refused:
+        with pytest.raises(ValueError, match=message):
+            from_arrays(P, rewards, **how)
 
 
 def test_folding_a_player_averages_its_rows(pig: Any) -> None:
@@ -281,6 +282,9 @@ def test_a_constant_policy_takes_the_lowest_legal_action_where_its_own_is_illega
         assert (found.probabilities[~mask[:, 1] & mask[:, 0], 0] == 1).all()
         assert (found.player, found.name) == (player, "constant")
     assert TabularPolicy.constant(pig, 1).player == 0
+    for arguments, message in (({"action": 2}, "action is 2"), ({"player": -1}, "player is -1")):
+        with pytest.raises(ValueError, match=f"^{message}; allowed are whole numbers from 0 to 1$"):
+            TabularPolicy.constant(pig, **{"action": 1, **arguments})
 
 
 def test_whole_numbers_are_probabilities_too(pig: Any) -> None:
@@ -366,6 +370,8 @@ NO_TABLES: list[tuple[str, Any, str]] = [
     ("initial", lambda x: x * np.nan, ".*probabilities of the start"),
     ("mask", lambda x: (x[0][1:], x[1]), r"mask\[0\] has shape {s_1}; expected {s}$"),
     ("mask", lambda x: (x[0], x[1][1:]), r"mask\[1\] has shape {s_1}; expected {s}$"),
+    ("observation", lambda x: (x[0], x[1][1:]), r"observation\[1\] has shape {s_1}; expected {s}$"),
+    ("turn", lambda x: x[1:], r"turn has shape {s_1}; expected {s}$"),
     (
         "mask",
         lambda x: (x[0], put(x[1], 1, False)),
@@ -572,10 +578,11 @@ def test_legal_actions_that_are_not_ascending_are_refused() -> None:
             return super().expand(states, joint_action)._replace(legal=False)
 
     sure = {0: (Outcome(Fraction(1), 1),)}
-    for legal in ((1, 0), (-1, 0), (0, 2), (0, 0), ()):
+    ascending: Any = ((1, 0), (-1, 0), (0, 2), (0, 0), ())
+    for legal in (*((own,) for own in ascending), (0, 1), (0,), [0, 1], [[1, 0]], None):
         odd: Any = Odd(sure)
-        odd.__dict__["legal_actions"] = lambda state, legal=legal: (legal,)
-        with pytest.raises(ValueError, match=re.escape(f"state 0: legal actions {legal}")):
+        odd.__dict__["legal_actions"] = lambda state, legal=legal: legal
+        with pytest.raises(ValueError, match=re.escape(f"state 0: legal actions are {legal};")):
             compile_game(odd)
     with pytest.raises(ValueError, match=r"state Place\(place=3, player=0\) has no legal action"):
         compile_game(Stuck())

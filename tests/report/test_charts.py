@@ -219,6 +219,7 @@ def test_numbers_in_words() -> None:
         (brief, {-0.98765: "−0.9877"}),
         (whole, {1234567: f"1{narrow}234{narrow}567"}),
         (tick, {0: "0", 250_000: "250k", 1.5e6: "1.5M", 1e-5: "10⁻⁵", -2e-4: "−2×10⁻⁴"}),
+        (tick, {-1500: "−1.5k", -0.5: "−0.5", inf: "∞", -inf: "−∞"}),
     )  # fmt: skip
     for written, numbers in rows:
         assert [written(number) for number in numbers] == list(numbers.values()), written

@@ -166,7 +166,7 @@ def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(
     kind: Any, policy: Any, small: TabularGame
 ) -> None:
     model = made(kind, policy, small)
-    plays = r"by its predict another action .* in state Combat.*: \d; pass what it plays as a func"
+    plays = r"predicts another action .* in state Combat.*: \d; pass its predictions as a func"
     for call in (
         lambda: solvent.score(small, model),
         lambda: solvent.score(Env(small), model, deterministic=True),

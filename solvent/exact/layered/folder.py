@@ -20,10 +20,10 @@ A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a la
 all layers that read it are on disk, so that the folder always holds enough to resume the solve.
 Rounded values are never read by a solve.
 
-Everything is checked that can be checked. When a process first reads a layer, the size of its file
-is compared with the game's shape, its SHA-256 with the record, and its values with the possible
-range; so is every number of a record. The manifest and each line of the records have a SHA-256 of
-their own. The errors of the values are not stored: they follow from the layers and their gaps
+**Checks.** When a process first reads a layer, the size of its file is compared with the game's
+shape, its SHA-256 with the record, and its values with the possible range. Every number of a record
+is compared with its range as well. The manifest and each line of the records have their own
+SHA-256. The errors of the values are not stored: they follow from the layers and their gaps
 (:func:`~.solve.proved_errors`).
 
 A finished manifest is evidence without the layers, and may be kept alone; compressed by ``gzip`` it
@@ -58,7 +58,15 @@ from solvent.exact.layered.manifest import (
     sampled_places,
     take_samples,
 )
-from solvent.exact.layered.store import SLACK, LayerRecord, LayerStore, pack, rounded_off, unpack
+from solvent.exact.layered.store import (
+    KEEPS,
+    SLACK,
+    LayerRecord,
+    LayerStore,
+    pack,
+    rounded_off,
+    unpack,
+)
 from solvent.model.arrays import Floats
 from solvent.model.files import (
     LOCK,
@@ -71,7 +79,7 @@ from solvent.model.files import (
     reporting,
     write_atomically,
 )
-from solvent.model.parameters import is_number, shown
+from solvent.model.parameters import check_choice, is_number, shown
 
 REMEMBERED_BYTES = 1 << 30
 """Largest number of bytes, unpacked from compact files, that a folder keeps in memory."""
@@ -83,7 +91,7 @@ _checked: set[tuple[object, ...]] = set()
 class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
     """The layers of a game in a folder; made by :meth:`create` and :meth:`open`.
 
-    As a ``with`` statement's context, it releases the folder at the end.
+    In a ``with`` statement, it releases the folder at the end.
     """
 
     def __init__(self, folder: Path, game: LayeredGame, keep: str = "all") -> None:
@@ -99,19 +107,20 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
 
     @classmethod
     def create(cls, folder: str | Path, game: LayeredGame, keep: str | None = None) -> LayerFolder:
-        """Begin a folder, or resume the solve in it.
+        """Begin a solve in a folder, or resume it.
 
         Args:
-            folder: A new or empty folder, or one in which this game's solution was begun.
+            folder: A new or empty folder, or one in which a solve of this game was begun.
             game: The game to solve.
-            keep: One of :data:`~.store.KEEPS`. By default as the folder was begun, and ``"all"`` in
-                a new one.
+            keep: The values to keep, one of :data:`~.store.KEEPS`. Default: those that the folder
+                was begun with, or ``"all"`` in a new folder.
 
         Raises:
+            ValueError: If `keep` is not one of these.
             StoreError: If the folder holds anything else, another process uses it, it cannot be
                 written to, or a layer in it that is still needed is damaged.
         """
-        store = cls(Path(folder), game, keep or "all")
+        store = cls(Path(folder), game, check_choice(keep or "all", "keep", KEEPS))
         with ExitStack() as held:
             held.enter_context(locked(store.folder))
             if store._manifest.exists():
@@ -135,7 +144,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
 
         Args:
             folder: The folder that holds it.
-            game: The game that was solved; or its class, which reads the manifest.
+            game: The game that was solved, or its class, which reads the game from the manifest.
             verify: Whether to check all layers now instead of each when it is first read.
             manifest_only: Whether the files of layers may be missing. Their records and samples can
                 be read all the same.
@@ -347,7 +356,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": None})
 
     def _resume(self, keep: str | None) -> None:
-        """Accept the solved layers of a folder that was begun, if it keeps what is to be kept."""
+        """Accept the solved layers of a folder, if it was begun with the same `keep`."""
         description = _read_manifest(self.folder, self.game)
         manifest.check_same(description, self.game, self.folder)
         self.keep = description.get("keep", "all")

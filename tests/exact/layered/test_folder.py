@@ -529,6 +529,8 @@ def test_a_folder_goes_on_keeping_what_it_was_begun_with(
         assert f"was begun with --keep compact, not {other}" in message
     rewrite(tmp_path, lambda content: content.update(keep="nothing"), version=3)
     assert "keep is 'nothing'" in refusal(lambda: LayerFolder.create(tmp_path, layers))
+    with pytest.raises(ValueError, match="keep is 'nothing'; allowed are all, compact, start"):
+        LayerFolder.create(tmp_path / "new", layers, "nothing")
 
 
 @pytest.mark.parametrize("place", [20])
