@@ -1,8 +1,8 @@
 """Environments of games by name, as ``gym.make`` makes them from an id, and opponents by name.
 
 An environment for one seat of a game for two (:class:`solvent.envs.Env`) takes policies or, in
-a game without a table, players. Here they are named by a *specification*, which can be written as
-JSON and so be part of an environment's id:
+a game without a table, players. Here they are named by a *specification*. As JSON it can be part of
+an environment's id:
 
 - a name: of a baseline that the game has for the other seat; without a table, ``"uniform"`` or a
   name of the ``players`` of the game's spec;
@@ -10,10 +10,9 @@ JSON and so be part of an environment's id:
   that :func:`solvent.baselines.network.save_network` wrote;
 - a mapping of such names and paths to weights: a pool, from which each episode draws its opponent.
 
-Where the learner takes either seat, an opponent is needed in both. A baseline is made for each;
-a file holds the policy of one player and does not fit the other seat. From Python a
-:class:`~solvent.model.TabularPolicy` or a :class:`solvent.envs.batch_simulator.Player` also works
-in place of a name.
+Where the learner takes either seat, an opponent has to play both. A baseline is made for each seat,
+but a file holds the policy of one player only. In Python a :class:`~solvent.model.TabularPolicy` or
+a :class:`solvent.envs.batch_simulator.Player` may replace a name.
 """
 
 from __future__ import annotations
@@ -118,7 +117,7 @@ def make_vector_env(
 
 
 def _source(game: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the arguments of an environment that say what is played, and against whom."""
+    """Return the arguments of an environment for its game, opponents and seat."""
     own = inspect.signature(find_spec(game).maker()).parameters
     seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
     parameters = {name: value for name, value in arguments.items() if name not in seat}

@@ -22,7 +22,7 @@ class Baseline(NamedTuple):
         make: A function from a game and a player to that player's policy.
         suits: A function from a game and a player to whether the baseline exists for them. A game's
             own baselines receive tables of that game only. It always exists by default.
-        description: One short sentence about how it plays.
+        description: Description of how it plays, in one short sentence.
     """
 
     make: Callable[[TabularGame, int], TabularPolicy]
@@ -78,8 +78,8 @@ def own_baselines(spec: GameSpec | None) -> Mapping[str, Baseline]:
 def baselines_of(game: Game | TabularGame) -> Mapping[str, Baseline]:
     """Return the generic baselines and the game's own, which take precedence.
 
-    In a discounted game they play as in the undiscounted game, which is passed to them. An optimum
-    among the game's own baselines is not the optimum there.
+    In a discounted game the game's own baselines play as in the undiscounted game, which is passed
+    to them. Own baselines that replace a generic one, such as an optimum, are left out there.
     """
     own = own_baselines(spec_of(game))
     if game.info.discount != 1:

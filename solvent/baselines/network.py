@@ -42,8 +42,8 @@ SCHEMA = Schema(
 def times(values: Array, weight: Array) -> Array:
     """Return values [k, inputs] times a weight [inputs, outputs].
 
-    The product is computed a few rows at a time. They stay in the processor's cache, and the matrix
-    library starts no threads for so few, which would compete with those of the caller.
+    The product is computed a few rows at a time. So few stay in the processor's cache, and the
+    matrix library does not start threads for them, which would compete with those of the caller.
     """
     inputs, outputs = weight.shape
     rows = max(1, MULTIPLICATIONS // (inputs * outputs))
@@ -147,9 +147,9 @@ class NetworkPlayer:
             chances: Floats = np.zeros(outputs.shape)
             chances[np.arange(len(outputs)), outputs.argmax(axis=1)] = 1.0
         else:
-            # Over many short rows NumPy takes a maximum or a sum slowly: so of columns, and by 1s.
+            # NumPy reduces many short rows slowly: take maxima of columns, and sums as products.
             outputs = outputs - np.ascontiguousarray(outputs.T).max(axis=0)[:, None]
-            # Exponentials in float32 are enough; the sums are to be 1 as floats can be.
+            # Exponentials in float32 are enough; the sums should be 1 in float64.
             chances = np.exp(outputs, out=outputs).astype(np.float64)
             chances /= (chances @ np.ones(chances.shape[1]))[:, None]
         return chances if self.masked else project(chances, legal)

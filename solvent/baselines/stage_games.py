@@ -7,13 +7,14 @@ In each state both players choose at once, so that a state is a matrix game,
 the *stage game* of the state (Shapley 1953, *Stochastic games*). A sweep goes through all states,
 successors first where there is such an order, computes Q from the present V, lets both players
 take one step of an algorithm for matrix games, and sets V(s) to the value of the policies that it
-learns. Policies and values so improve together; no stage game is solved. Zhang et al. 2022 (*Policy
-optimization for Markov games: unified framework and faster convergence*) state the scheme and show
-that the average policy of each state tends to an equilibrium if the algorithm has no regret.
-Their V is a running mean of what the strategies get; here it is the value of the policies so far.
+learns. So policies and values improve together, and no stage game is solved. Zhang et al. 2022
+(*Policy optimization for Markov games: unified framework and faster convergence*) state the scheme
+and show that the average policy of each state tends to an equilibrium if the algorithm has no
+regret. Their V is a running mean of the strategies' payoffs; here it is the value of the policies
+so far.
 
 Where players take turns, the stage games have one row or one column, and everything holds as well.
-Without cycles V is the exact value of the policies after each sweep. In cycles it follows them.
+Without cycles V is the exact value of the policies after each sweep. In cycles it lags behind them.
 
 These learners are told the model. They draw no samples and no random numbers. There are three:
 :class:`RegretMatching`, :class:`FictitiousPlay` and :class:`MirrorDescentSweeps`. Each has a
@@ -215,8 +216,8 @@ class RegretMatching(StageLearner):
     """Regret matching; its policies are the averages.
 
     S. Hart and A. Mas-Colell, "A Simple Adaptive Procedure Leading to Correlated Equilibrium",
-    Econometrica 68, 2000. The regret of an action is what it would have gained so far over what was
-    played; each action is played in proportion to its positive regret:
+    Econometrica 68, 2000. The regret of an action is the payoff that it would have gained so far
+    over the strategies played; each action is played in proportion to its positive regret:
 
         R(a)  <-  R(a) + q(a) - sum over a' of x(a') q(a'),      x(a) in proportion to max(R(a), 0),
 

@@ -92,15 +92,15 @@ class BatchSimulator(ABC):
 
     @abstractmethod
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
-        """Observations [k, D] and masks [k, A] of chosen environments, or of all; new arrays."""
+        """Return new arrays: observations [k, D] and masks [k, A] of chosen environments or all."""
 
     @abstractmethod
     def over(self) -> Bools:
-        """[n] whether an episode has ended, and the next one has not begun."""
+        """Return whether an episode has ended and the next one has not begun, [n]."""
 
     @abstractmethod
     def state(self, i: int) -> Any:
-        """The state, as the rules know it, of environment `i`."""
+        """Return the state of environment `i`, in the form of the rules."""
 
     @abstractmethod
     def examples(self) -> Iterable[Any]:
@@ -126,7 +126,7 @@ class BatchSimulator(ABC):
     def seed(
         self, seeds: Sequence[int | None], chosen: Bools, generator: np.random.Generator
     ) -> None:
-        """Start the streams of the chosen environments that get a seed or have no stream yet.
+        """Start the streams of chosen environments, if they have a seed or no stream yet.
 
         Args:
             seeds: [n], None for an environment whose stream goes on.
@@ -215,7 +215,7 @@ DRAWINGS_MEASURED = 4096
 
 
 def spread_states(game: TabularGame) -> Sequence[Any]:
-    """At most 4096 states, evenly spaced."""
+    """Return at most 4096 states, evenly spaced."""
     return cast(Sequence[Any], game.states[:: -(-game.n_states // DRAWINGS_MEASURED)])
 
 
@@ -246,15 +246,15 @@ class Simulation(ABC):
         Args:
             chosen: [k] indices of episodes.
             first: [n] legal actions of player 0, ignored where that player has no choice.
-            second: [n] the same for player 1.
+            second: [n] legal actions of player 1, likewise.
             reward: [n]; player 0's rewards are added to it.
         """
 
     @abstractmethod
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        """[k] whether the given player of each chosen episode has a choice.
+        """Return whether the given player of each chosen episode has a choice, [k].
 
-        Neither has one where chance moves alone.
+        Where chance moves alone, neither player has one.
         """
 
     @abstractmethod
@@ -278,14 +278,14 @@ class Simulation(ABC):
 
     @abstractmethod
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
-        """[k, A] 1 for each legal action of the given player of each chosen episode.
+        """Return 1 for each legal action of the given player of each chosen episode, [k, A].
 
         A player without a choice has action 0. All actions are legal once the episode has ended.
         """
 
     @abstractmethod
     def state(self, i: int) -> Any:
-        """The state, as the rules know it, of episode `i`."""
+        """Return the state of episode `i`, in the form of the rules."""
 
 
 @runtime_checkable
@@ -334,7 +334,7 @@ class Player(Protocol):
         """The name of the player."""
 
     def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
-        """[k, A] action probabilities in episodes in which the player has a choice.
+        """Return action probabilities in episodes in which the player has a choice, [k, A].
 
         Args:
             simulation: The episodes.
@@ -344,7 +344,7 @@ class Player(Protocol):
 
 
 class Uniform:
-    """Plays all legal actions equally often."""
+    """A player that draws uniformly from the legal actions."""
 
     name = "uniform"
 

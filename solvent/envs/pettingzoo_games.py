@@ -4,8 +4,8 @@
 
     env = greed.env(limit=50)
 
-is what ``pettingzoo.make("aec", "solvent/greed", limit=50)`` makes, too. A module has ``env()``,
-beside it ``raw_env()`` if players take turns, and ``parallel_env()`` if they act at the same time.
+makes the same environment as ``pettingzoo.make("aec", "solvent/greed", limit=50)``. A module has
+``env()``, and ``raw_env()`` if players take turns or ``parallel_env()`` if they act at once.
 """
 
 from __future__ import annotations

@@ -1,12 +1,11 @@
 """Pictures of a game, made from the text that its rules draw.
 
 The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar
-(:func:`solvent.model.scene.gauge`), and what stands between ``▒`` is painted by the game, if its
-spec names a ``painter``. A phrase,
-which two blanks or a gauge end, is written from the cell in which it begins; without a word or a
-number of two characters it is a piece of a board, and each character stands in the middle of its
-own cell. So the columns of a drawing stay aligned in the font that pygame brings along, which is
-not one of fixed width, and no other font is needed.
+(:func:`solvent.model.scene.gauge`). Text between ``▒`` is painted by the game, if its spec names a
+``painter``. The rest consists of phrases, which end at two blanks or a gauge. A phrase with a word
+or number of at least two characters is written from its first cell on. Any other phrase is part of
+a board, and each character is centred in its own cell. So the columns of a drawing stay aligned in
+the font that comes with pygame, although its characters differ in width.
 """
 
 from __future__ import annotations
@@ -45,11 +44,11 @@ class Screen:
     """Paints the drawings of one game, all in one size.
 
     Args:
-        columns: Width of the grid in cells; what is wider is cut off.
+        columns: Width of the grid in cells; longer lines are cut off.
         rows: Height of the grid in cells.
         title: Title of the window.
-        painter: Paints what stands between ``▒`` in a line, given the surface, the pixels of the
-            line's cells, and the text; without one it is written.
+        painter: Function that paints the text between ``▒``, given the surface, the rectangle of
+            its cells, and the text. If it is None, the text is written.
     """
 
     def __init__(
@@ -66,7 +65,7 @@ class Screen:
 
     @classmethod
     def for_states(cls, rules: Game, states: Iterable[Any]) -> Screen:
-        """A screen as large as the largest drawing of these states.
+        """Return a screen as large as the largest drawing of the given states.
 
         The size does not depend on the state that is shown, as makers of videos require.
         """
@@ -77,14 +76,14 @@ class Screen:
         return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}", painter)
 
     def picture(self, text: str) -> NDArray[np.uint8]:
-        """A drawing as an RGB array [height, width, 3]."""
+        """Return a drawing as an RGB array [height, width, 3]."""
         import pygame
 
         pixels = pygame.surfarray.array3d(self._paint(text))
         return np.ascontiguousarray(pixels.transpose(1, 0, 2))
 
     def show(self, text: str, frames_per_second: float) -> None:
-        """Put a drawing in the window, which is opened the first time, and wait for the frame."""
+        """Show a drawing in the window, opened by the first call, and wait for the frame to end."""
         import pygame
 
         if self._window is None:
@@ -137,7 +136,7 @@ class Screen:
 
 
 def _cells(row: int, column: int, width: int) -> pygame.Rect:
-    """The pixels of `width` cells beside one another."""
+    """Return the rectangle of `width` adjacent cells, in pixels."""
     import pygame
 
     return pygame.Rect(MARGIN + column * CELL[0], MARGIN + row * CELL[1], width * CELL[0], CELL[1])

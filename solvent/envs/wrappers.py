@@ -11,10 +11,10 @@ from gymnasium.utils import RecordConstructorArgs
 
 
 class MaskObservation(gym.Wrapper[Any, Any, Any, Any], RecordConstructorArgs):
-    """An environment whose observation is a dictionary of what it was and of the legal actions.
+    """An environment whose observations are dictionaries of an observation and the legal actions.
 
     Gymnasium's convention is a mask in ``info``. Some tools read it from the observation, each
-    under names of its own.
+    under its own names.
 
     Args:
         env: An environment with discrete actions and ``info["action_mask"]``.

@@ -5,11 +5,11 @@ the expected rise of the value along it. Advantages are computed from difference
 is proportional to the rewards and differences along the row: large values elsewhere neither widen a
 bracket here nor hide a loss.
 
-**What a policy achieves.** If the advantages of the policy's rows average at least -e(s) in every
+**Lower bound.** If the advantages of the policy's rows average at least -e(s) in every
 state s, its value is at least V - u for every u >= 0 whose expected fall in a move from s is at
 least e(s) (u - P u >= e: u bounds the sum of the errors that play can still meet).
 
-**What no policy can beat.** U bounds the value from above if no row rises under it (U is
+**Upper bound.** U bounds the value from above if no row rises under it (U is
 *excessive*; Puterman 1994, theorem 7.2.2). This holds for U = V + w if w falls along every row k by
 at least a(k) and its rounding. The optimum of the game whose rewards are a(k) plus twice their
 rounding is such a w. In a large game for one player, the expected numbers of moves under its policy
@@ -25,7 +25,7 @@ values of its states differ by the rewards between them, and it is treated as on
 Only the rows of such loops are exempt from the check, which they satisfy with equality. Every other
 loop has to lose under U, so a loop that gains, however little, has no bound.
 
-**What the floats stand for.** A bracket holds for every game whose rewards and probabilities of
+**Scope.** A bracket holds for every game whose rewards and probabilities of
 changing the state equal those of the table up to relative rounding. The probability of changing a
 state is the sum over its moves, so what a row lacks of 1 counts as staying.
 
@@ -180,7 +180,7 @@ def _response_bound(game: TabularGame, values: Floats, side: int) -> float:
     Args:
         game: The game in which the other player's policy is folded into chance.
         values: [S] its supposed values.
-        side: 1 if the player who chooses is player 0, else -1; the bound is of its own rewards.
+        side: 1 if the player who chooses is player 0, else -1; that player's rewards are bounded.
     """
     if not np.isfinite(values).all():
         return np.inf
@@ -193,7 +193,7 @@ def _response_bound(game: TabularGame, values: Floats, side: int) -> float:
 def refuse_cancelling_loops(
     game: TabularGame, policy: TabularPolicy, left: TabularGame, values: Floats
 ) -> None:
-    """Refuse a policy if it depends on who has to leave a loop whose rewards cancel.
+    """Refuse a policy if its value depends on who has to leave a loop whose rewards cancel.
 
     The bounds of a best response assume that the responding player leaves such a loop. If the other
     player could leave it too, or both have to agree, the policy may owe its value to that.

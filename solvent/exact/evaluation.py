@@ -40,7 +40,7 @@ def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
 
     Args:
         game: The game.
-        policies: One for each player who has a choice.
+        policies: The policies, one for each player who has a choice.
 
     Returns:
         [S] values to player 0, whose mean at the start is
@@ -137,7 +137,7 @@ def state_visitation(game: TabularGame, *policies: TabularPolicy) -> Floats:
 
     Args:
         game: The game.
-        policies: One for each player who has a choice.
+        policies: The policies, one for each player who has a choice.
 
     Raises:
         ValueError: If a policy is for another game, or a player who has a choice has no policy.

@@ -20,17 +20,14 @@ class CurvePoint(Protocol):
     @property
     def timesteps(self) -> int:
         """Steps taken so far, in all environments together."""
-        ...
 
     @property
     def seconds(self) -> float:
         """CPU time spent so far, evaluations included."""
-        ...
 
     @property
     def summary(self) -> str:
         """The most important figure, for a progress bar."""
-        ...
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ solution it fails where moves are local, so before each evaluation a few sweeps 
 games, starting from the supports found before, with cheaper sweeps under the current strategies in
 between. A few rounds then usually suffice: all matrix games have value 0 up to rounding, so no
 response that ends play gains anything. It remains to check that neither player does better by never
-ending it.
+ending play.
 
 If Newton's method fails, strategy iteration begins with a proper x: respond, improve, and repeat
 until no state improves by more than rounding. Improvement is strict, so policies stay proper, as in

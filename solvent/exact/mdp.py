@@ -116,7 +116,7 @@ class Component:
                                         below n are inside, n + b is state b outside
     ``reward``          [N] float64     of each outcome, to the player who chooses
     ``boundary``        [m] float64     the values of the states outside, to the same player
-    ``players``         pair of str     who chooses, and the other player, for error messages
+    ``players``         pair of str     the player who chooses and the other, for error messages
     ==================  ==============  =======================================================
     """
 

@@ -84,9 +84,9 @@ def ways_to_sum(total: int, count: int, sides: int = 6) -> int:
 
 
 def dice_showing(total: int, count: int, sides: int, chance: random.Random) -> list[int]:
-    """Fair dice that sum to `total`, one of all such rolls with equal probability.
+    """Draw fair dice that sum to `total`; all such rolls are equally likely.
 
-    Draw each die, weighted by the number of ways the rest can complete the sum.
+    Each die is drawn with the number of ways in which the rest can complete the sum as its weight.
 
     Args:
         total: The sum.

@@ -59,8 +59,8 @@ def open_file(path: str | Path) -> BufferedReader:
     """Open a regular file to read its bytes.
 
     Raises:
-        OSError: If there is none, or it cannot be read; a directory, a device and a pipe are
-            none.
+        OSError: If there is no such file, it cannot be read, or it is a directory, a device or a
+            pipe.
     """
     file = open(path, "rb", opener=_at_once)  # noqa: SIM115
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
@@ -75,14 +75,14 @@ def _at_once(path: str, flags: int) -> int:
 
 
 def read_file(path: str | Path, largest: int) -> bytes:
-    """The content of a regular file.
+    """Return the content of a regular file.
 
     Args:
         path: The file.
-        largest: Bytes that it may have.
+        largest: Largest size allowed, in bytes.
 
     Raises:
-        OSError: If there is none, it cannot be read, or it is larger.
+        OSError: If there is no such file, it cannot be read, or it is larger.
     """
     with open_file(path) as file:
         content = file.read(largest + 1)
@@ -100,7 +100,8 @@ def parse_json(text: str | bytes, *, nan: bool = False, infinite: bool = False) 
         infinite: Whether ``Infinity`` and ``-Infinity`` may stand for numbers without bound.
 
     Raises:
-        ValueError: If it is not JSON, is nested too deeply, or has another infinite number in it.
+        ValueError: If the text is not JSON, is nested too deeply, or has a number that is not
+            allowed.
     """
 
     def constant(name: str) -> float:
@@ -115,10 +116,10 @@ def parse_json(text: str | bytes, *, nan: bool = False, infinite: bool = False) 
 
 
 def strict_json(content: Any) -> str:
-    """Return JSON as the standard has it: a number that is not finite is null.
+    """Return JSON as the standard defines it; numbers that are not finite become null.
 
     Args:
-        content: Mappings, lists and tuples of what JSON has.
+        content: Mappings, lists and tuples of values that JSON has.
     """
 
     def clean(value: Any) -> Any:
@@ -179,7 +180,7 @@ def read_data(path: Path) -> dict[str, Any]:
         path: Path of the file.
 
     Raises:
-        ValueError: If it cannot be read or is none; the message names it.
+        ValueError: If the file cannot be read or is not a data file; the message names it.
     """
     with reporting(path):
         content = read_file(path, LARGEST)
@@ -204,9 +205,9 @@ def write_atomically(path: str | Path, content: bytes | Callable[[BinaryIO], obj
     """Write a file so that the disk has it whole or not at all, making its folder if needed.
 
     Args:
-        path: The file, or a link to it. One that is there is replaced and keeps its permissions; a
+        path: The file, or a link to it. An existing file is replaced and keeps its permissions; a
             new one gets those that the umask leaves.
-        content: All of it, or a function that writes it to the file.
+        content: The whole content, or a function that writes it to the file.
 
     Raises:
         StoreError: If the folder cannot be made or written to, or there is something at the path
@@ -222,7 +223,7 @@ def write_atomically(path: str | Path, content: bytes | Callable[[BinaryIO], obj
             raise StoreError(f"{path}: cannot be written (it is not a regular file)")
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_name(f".solvent-{secrets.token_hex(8)}")
-        # Not for others to read before it has the permissions of what it replaces.
+        # Others may not read it before it has the permissions of the file that it replaces.
         mode = 0o666 if before is None else 0o600
         try:
             with open(os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode), "wb") as file:  # noqa: PTH123
@@ -240,11 +241,11 @@ def write_atomically(path: str | Path, content: bytes | Callable[[BinaryIO], obj
 
 
 def remove_temporary(folder: Path, *, below: bool = False) -> None:
-    """Remove what writers that were killed have left in a folder.
+    """Remove the temporary files that killed writers have left in a folder.
 
     Args:
-        folder: One of ours, in which nobody is writing.
-        below: Whether to look into the folders in it, too.
+        folder: A folder of this project, to which no process is writing.
+        below: Whether to clear the folders in it as well.
 
     Raises:
         StoreError: If the folder cannot be read or written to.
@@ -263,8 +264,8 @@ LOCK = ".solvent-lock"
 def locked(folder: Path) -> Iterator[None]:
     """Hold a lock on a folder, so that only one process at a time writes into it.
 
-    The lock is the operating system's: it is gone when its process is, however that ended. Reading
-    a folder needs none.
+    The operating system releases the lock when the process ends, however that happens. Reading
+    needs no lock.
 
     Args:
         folder: The folder to lock; created if needed.
@@ -287,7 +288,7 @@ def locked(folder: Path) -> Iterator[None]:
     try:
         yield
     finally:
-        # Unlinked first: whoever has opened it meanwhile sees that it is gone, and tries again.
+        # Unlinked first: a process that has opened it meanwhile sees that, and tries again.
         with contextlib.suppress(OSError):  # Windows removes no open file.
             if file.stat().st_size == 0:
                 file.unlink()

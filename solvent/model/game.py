@@ -41,7 +41,7 @@ WINS = "wins"
 """The unit of a game that is won, 1, or lost, 0: its values are chances of winning."""
 
 WINS_OR_TIES = "wins, ties half"
-"""The unit of such a game in which a tie counts one half."""
+"""The unit of a game that is won, lost or tied, in which a tie counts one half."""
 
 JointAction: TypeAlias = tuple[int, ...]
 """One action index per player."""
@@ -54,7 +54,7 @@ class Outcome(NamedTuple):
         probability: Probability of this branch, an exact rational in (0, 1]. A float means the
             decimal that it prints.
         state: The state that follows.
-        reward: Reward to player 0 on the way there; player 1 receives the negative.
+        reward: Reward to player 0 on reaching that state; player 1 receives the negative.
     """
 
     probability: Fraction
@@ -66,7 +66,7 @@ def merged(outcomes: Sequence[Outcome]) -> tuple[Outcome, ...]:
     """Return a distribution in which no state is repeated with the same reward.
 
     Args:
-        outcomes: A distribution, possibly with such repetitions.
+        outcomes: A distribution, possibly with repeated pairs of a state and a reward.
 
     Returns:
         The outcomes in the order of their first appearance, with the sums of probabilities.
@@ -158,15 +158,12 @@ class Game(Protocol):
     @property
     def info(self) -> GameInfo:
         """The game's players, actions and sources."""
-        ...
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the distribution over initial states (rewards are 0)."""
-        ...
 
     def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
         """Return the legal actions in a nonterminal state, ascending, as a tuple per player."""
-        ...
 
     def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Return the outcomes of a joint action; probabilities sum to 1.
@@ -174,19 +171,15 @@ class Game(Protocol):
         An outcome may be listed more than once; its probabilities are added. The sum is checked
         exactly, in rationals.
         """
-        ...
 
     def is_terminal(self, state: Any) -> bool:
         """Return whether the episode has ended."""
-        ...
 
     def observe(self, state: Any, player: int) -> NDArray[np.float32]:
         """Return a player's observation: a float32 vector, scaled to [0, 1] or [-1, 1]."""
-        ...
 
     def draw(self, state: Any) -> str:
         """Draw the state as text for a person, in one or more lines."""
-        ...
 
 
 @runtime_checkable
@@ -195,7 +188,6 @@ class Alternating(Protocol):
 
     def turn(self, state: Any) -> int:
         """Return the player to act, 0 or 1."""
-        ...
 
 
 class Words:
@@ -213,9 +205,9 @@ class Words:
     def coordinates(self, state: Any) -> Mapping[str, Any]:
         """Return the place of a state and what else distinguishes it, with the same keys for all.
 
-        With a ``row``, counted from the top, and a ``column``, reports draw the map as a board.
-        Fields of a state that have these names do so without this method. An end off the board has
-        -1. Empty if the state's own fields are enough.
+        If there is a ``row``, counted from the top, and a ``column``, reports draw a board. States
+        that have fields of these names need not override this method. An end off the board has -1.
+        Empty if the state's own fields are enough.
         """
         return {}
 
@@ -226,7 +218,7 @@ class Words:
     def labels(self, state: Any) -> Mapping[int, str]:
         """Return the legal actions in words if their meaning depends on the state, else nothing.
 
-        Drawings of the state show them.
+        Drawings of the state show these words.
         """
         return {}
 
@@ -257,7 +249,7 @@ class Words:
             state: State before the outcome; None if the outcome is an initial one.
             joint_action: Actions of the players; empty for an initial outcome.
             outcome: An outcome of :meth:`Game.transition` or :meth:`Game.initial`.
-            dice: Random numbers for what the outcome leaves open.
+            dice: Random numbers for the details that the outcome leaves open.
         """
         return ""
 

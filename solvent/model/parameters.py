@@ -30,7 +30,7 @@ def shown(value: Any) -> str:
     try:
         return brief(repr(value))
     except (ValueError, RecursionError):
-        # Whole numbers of thousands of digits, and what is nested thousands deep, have none.
+        # Integers of thousands of digits and objects nested thousands deep have no repr.
         return f"<{type(value).__name__} too large to show>"
 
 
@@ -58,7 +58,7 @@ def printable(text: str, also: str = "") -> str:
 
 
 def is_number(value: Any) -> bool:
-    """Return whether a value that was read is a finite number; a truth value is none."""
+    """Return whether a value that was read is a finite number; True and False are not."""
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         return False
     try:
@@ -127,12 +127,14 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
 
 
 def plain(value: Any) -> Any:
-    """Return Python's number for one of NumPy's, which JSON does not take; else the value."""
+    """Convert a number of NumPy to Python's, which JSON accepts; return other values unchanged."""
     return value.item() if isinstance(value, np.generic) else value
 
 
 def check_discount(value: Any, name: str = "discount") -> Fraction:
-    """Return `value` as a Fraction if it is a number above 0 and up to 1, read as for a rational.
+    """Return `value` as a Fraction if it is a number above 0 and up to 1.
+
+    It is read as by :func:`check_rational`.
 
     Raises:
         ValueError: If it is not.
@@ -144,7 +146,7 @@ def check_discount(value: Any, name: str = "discount") -> Fraction:
 
 
 class ChoiceError(ValueError):
-    """A name that is none of those allowed.
+    """A name that is not one of those allowed.
 
     Args:
         message: Sentence that says what is wrong and what is allowed. Gymnasium makes new errors
@@ -164,8 +166,8 @@ class ChoiceError(ValueError):
 class UnexpectedArgumentError(ChoiceError, TypeError):
     """A keyword argument that a game or an environment does not take.
 
-    It is a TypeError in Python's words, too: tools that offer arguments on the chance that an
-    environment takes them know by these which to leave out.
+    It is also a TypeError, worded as Python's. Tools that pass arguments on trial rely on it to
+    know which ones to leave out.
     """
 
 
@@ -176,8 +178,8 @@ def described(
 
     Args:
         make: The maker, whose ``**parameters`` are passed on.
-        text: Its docstring.
-        own: The parameters that these stand for.
+        text: Docstring of the maker.
+        own: The parameters that ``**parameters`` stands for.
     """
     named = [p for p in inspect.signature(make).parameters.values() if p.kind != p.VAR_KEYWORD]
     make.__doc__, make.__signature__ = text, inspect.Signature([*named, *own])  # type: ignore[attr-defined]
@@ -185,7 +187,7 @@ def described(
 
 
 def nearest(text: str, names: Iterable[str]) -> str | None:
-    """The name that a text was meant to be, in capitals or not, if one is near enough."""
+    """Return the name that is nearest to a text, ignoring case, if one is near enough."""
     by_lower = {name.lower(): name for name in names}
     found = difflib.get_close_matches(text[:LONGEST_SHOWN].lower(), by_lower, 1)
     return by_lower[found[0]] if found else None
@@ -212,7 +214,7 @@ def check_arguments(given: Iterable[str], owner: str, allowed: Iterable[str]) ->
         allowed: The names that it takes.
 
     Raises:
-        UnexpectedArgumentError: If one is none of these; the message suggests the nearest name.
+        UnexpectedArgumentError: If a name is not allowed; the message suggests the nearest one.
     """
     names = sorted(allowed)
     for argument in given:
@@ -241,7 +243,7 @@ def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]
         high: Largest value allowed.
 
     Raises:
-        ValueError: If `value` is none of the three kinds, or a value or weight is not allowed.
+        ValueError: If `value` has another form, or a value or weight is not allowed.
     """
     if isinstance(value, Mapping):
         if not value:
@@ -276,7 +278,7 @@ _EXPONENT = re.compile(r"[eE][+-]?0*(\d+)")
 
 
 def _fraction(value: Any) -> Fraction | None:
-    """A number or the text of one as a Fraction; None if it is none."""
+    """Return a number, or a text that spells one, as a Fraction; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, (Rational, float, str)):
         return None
     try:
@@ -310,7 +312,7 @@ def as_option(name: str) -> str:
 
 
 def as_value(value: Any) -> str:
-    """A value as it is written on a command line, without what a shell needs besides."""
+    """A value as it is written on a command line, without quotes for a shell."""
     if isinstance(value, (list, tuple)) and len(value) == 2 and all(type(v) is int for v in value):
         return f"{value[0]}:{value[1]}"
     return value if isinstance(value, str) else json.dumps(value, default=str)

@@ -41,7 +41,7 @@ class ProgressReporter:
         progress: The function to call; None to report nothing.
         what: The phase.
         total: Number of all states; None if unknown.
-        before: Number of states that were finished before.
+        before: Number of states that were finished before this phase.
     """
 
     def __init__(

@@ -19,10 +19,10 @@ class Cell(NamedTuple):
 
     Attributes:
         text: The text on it, a few characters.
-        kind: Its look: ``"wall"``, ``"goal"``, ``"pit"``, ``"start"``, ``"first"`` and
-            ``"second"`` for what belongs to a player; empty for a plain one.
+        kind: Look of the square: ``"wall"``, ``"goal"``, ``"pit"``, ``"start"``, ``"first"`` or
+            ``"second"`` for things of a player; empty for a plain square.
         action: The action that a click takes; None if a click does nothing.
-        name: The name for people who do not see it, where the text is not enough.
+        name: The name for screen readers, where the text is not enough.
     """
 
     text: str = ""
@@ -54,8 +54,8 @@ class Pieces(NamedTuple):
         name: The name of the row; empty if there is none.
         look: ``"dice"``, ``"cards"``, ``"tokens"`` or ``"boxes"``.
         cells: The pieces.
-        keeps: Action for each set of kept dice, if dice are kept or rolled again, by
-            the numbers of the dice in ascending order, with commas between them.
+        keeps: In games that keep dice and roll the others again, the action that keeps each set,
+            by the numbers of the dice: ascending, with commas between them.
     """
 
     name: str
@@ -71,7 +71,7 @@ class Gauge(NamedTuple):
         name: The name of the number.
         value: The number.
         most: The number at which the bar is full.
-        more: A further part, at risk or still to come, such as the points of a turn.
+        more: Number to add that is at risk or still to come, such as the points of a turn.
         kind: The look of the bar, as of a :class:`Cell`.
     """
 
@@ -146,7 +146,7 @@ def grid(
     Args:
         rows: The letters, row by row from the top.
         here: The row and the column of the state's square.
-        letters: The squares that letters stand for, where :data:`LETTERS` says it otherwise.
+        letters: The squares that letters stand for, where they differ from :data:`LETTERS`.
         more: Further attributes of the :class:`Grid`.
     """
     known = {**LETTERS, **letters}
@@ -203,9 +203,9 @@ def _mark(cell: Cell) -> str:
 
 
 def gauge(value: float, most: float, width: int = 24) -> str:
-    """A bar of `width` characters that is filled as far as `value` goes, and the numbers.
+    """Return a bar of `width` characters, filled in proportion to `value`, and the numbers.
 
-    A value above 0 always shows, and one below 0 leaves the bar empty. Environments paint the bar
+    A value above 0 fills at least one character, a value below 0 none. Environments paint the bar
     in colour.
     """
     filled = int(-(-max(min(value, most), 0) * width // most)) if most else 0
@@ -217,7 +217,7 @@ def board(rows: Sequence[Sequence[str]], here: int) -> str:
 
     Args:
         rows: The board's rows, from the top.
-        here: The cell in brackets; cells are counted row by row. None is if it is negative.
+        here: Number of the cell in brackets, counted row by row; negative for none.
     """
     width = max(len(cell) for row in rows for cell in row)
     cells = enumerate(chain.from_iterable(rows))

@@ -1,9 +1,9 @@
 """Rules that are written for arrays of states, for games of a million states and more.
 
 A state is a named tuple of whole numbers. The rules take a tuple of the same class whose entries
-are arrays, [n], one entry for each of n states, and give what follows from a joint action in all of
-them at once. The methods for single states follow from these, so that such a game is one like any
-other; its table is built some ten times faster.
+are arrays, [n], one entry for each of n states, and return the outcomes of a joint action in all of
+them at once. The methods for single states are derived from these, so the game works everywhere.
+Its table is built some ten times faster.
 
     class Cell(NamedTuple):
         row: int
@@ -53,7 +53,7 @@ class Expansion(NamedTuple):
         weights: The probability of each branch times the game's `total`, an integer; 0 if there is
             no such branch. Broadcasts to [n, B].
         states: The states that follow, a tuple of arrays that each broadcast to [n, B]. They are
-            not looked at where the action is illegal or the weight is 0.
+            ignored where the action is illegal or the weight is 0.
         rewards: The reward of each branch to player 0; broadcasts to [n, B].
     """
 
@@ -66,9 +66,9 @@ class Expansion(NamedTuple):
 class VectorizedGame:
     """Base class of games whose rules are written for arrays of states.
 
-    A class of games has the attributes below, and the methods :meth:`initial`, :meth:`terminal` and
-    :meth:`expand`. If its players take turns, it has a method ``turn``, too, which takes one state
-    or arrays.
+    A subclass defines the attributes below, and the methods :meth:`initial`, :meth:`terminal` and
+    :meth:`expand`. If its players take turns, it also defines ``turn``, which takes one state or
+    arrays.
 
     Attributes:
         info: Description of the game.
@@ -91,11 +91,11 @@ class VectorizedGame:
         raise NotImplementedError
 
     def expand(self, states: Any, joint_action: JointAction) -> Expansion:
-        """Return what follows from a joint action in n states that are not terminal."""
+        """Return the outcomes of a joint action in n states that are not terminal."""
         raise NotImplementedError
 
     def observations(self, states: Any, player: int) -> NDArray[np.float32]:
-        """Return a player's observations, [n, D]: unless overridden, the fields, scaled to 0..1."""
+        """Return a player's observations, [n, D]; by default the fields, scaled to 0..1."""
         scale = np.maximum(np.array(self.sizes) - 1, 1)
         return np.asarray(np.stack(states, axis=1) / scale, np.float32)
 
@@ -223,8 +223,8 @@ class VectorizedGame:
         """Expand n states, and check what the rules return.
 
         Returns:
-            Whether the joint action is legal, [n]; and of the branches, [n, B], the weights, which
-            are 0 where it is illegal, the numbers of the states that follow, and the rewards.
+            Whether the joint action is legal, [n]; and of each branch, [n, B], its weight, 0 where
+            the action is illegal, the number of the next state, and the reward.
         """
         found, n = Expansion(*self.expand(states, joint_action)), len(states[0])
         where = f"{self.info.name}: action {joint_action}"
@@ -264,7 +264,7 @@ class VectorizedGame:
         return list(product(*(range(len(names)) for names in self.info.actions)))
 
     def _alone(self, state: Any) -> Any:
-        """One state as arrays, [1]."""
+        """Return one state as arrays, [1]."""
         return self.state_type(*(np.array([value]) for value in state))
 
     def _fields(self, codes: Ints) -> Any:
@@ -277,5 +277,5 @@ def _named(kind: Any, columns: Any) -> tuple[Any, ...]:
 
 
 def _padded(branches: NDArray[Any], width: int) -> NDArray[Any]:
-    """An array of branches, [n, B], with zeros up to a width."""
+    """Return an array of branches, [n, B], padded with zeros to a width."""
     return np.pad(branches, ((0, 0), (0, width - branches.shape[1])))

@@ -138,7 +138,7 @@ def render(
     found = summarize(tasks, bench.suite)
     marks = algorithm_marks(algorithms_of(tasks))
     views = [_view(one, marks, found) for one in solved]
-    # Over all tasks only algorithms with scores on several are compared.
+    # Algorithms are compared over all tasks only if they took part in more than one.
     compared = [
         name for name in algorithms_of(tasks) if sum(map(bool, normalized_scores(tasks, name))) > 1
     ]
@@ -164,7 +164,7 @@ def render(
 
 
 TEMPLATES = templates("solvent.report")
-"""The templates of this folder. Without jinja2 the import fails, before any work for a page."""
+"""The templates of this folder. Without jinja2 this import fails, before a page takes any work."""
 
 
 def template(name: str, **shown: Any) -> str:
@@ -206,9 +206,9 @@ def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -
 
 
 def _read_by_learner(solved: SolvedTask) -> SolvedTask:
-    """Return a task whose chances of winning are its learner's.
+    """Convert a task of seat 1 to the learner's chances of winning.
 
-    Seat 1 is recorded with minus the chance of seat 0, which is its own chance less 1.
+    Values of seat 1 are recorded as minus those of seat 0, so a chance of winning is 1 more.
     """
     if solved.seats != (1,) or not ValueScale(solved.table.info).is_chance:
         return solved
@@ -250,7 +250,7 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
             if (row.task, row.policy) == (task.name, "judged")
         ],
         "curves": panels(task, curves, marks, meaning) if curves else (),
-        # Remarks on curves that do not end at the figures of their agents.
+        # Curves that do not end at the scores of their agents.
         "curve_ends": ends(task, curves),
         "bands": [gap_band_panel(task, curves, marks, policy).drawn() for policy in PREFIXES]
         if several_seeds
@@ -352,7 +352,7 @@ def _least_first(gap: float) -> tuple[bool, float]:
 def _sections(solved: SolvedTask) -> tuple[Section, ...]:
     """Return the sections that a game adds, or its values and policy if it adds none."""
     if len(solved.seats) < solved.table.info.players:
-        return ()  # They are about both players, and one is folded into chance.
+        return ()  # Sections are about both players, and one is folded into chance.
     spec = spec_of(solved.table)
     own = None if spec is None else spec.ask("sections", solved)
     return tuple(own or (state_map_section(solved),))

@@ -42,8 +42,8 @@ from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.registry import make_game
 
 TOLERANCE = 1e-9
-"""The largest allowed difference between a stated and a computed figure, in units of the computed
-one if that is larger than 1."""
+"""The largest allowed difference between a stated and a computed figure, relative to the computed
+figure if that is larger than 1."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -143,7 +143,7 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
 
 
 def game_task(solved: SolvedTable) -> SolvedTask:
-    """A task of a game that is solved, with its baselines scored and no agents.
+    """Return the task of a solved game, with its baselines scored and no agents.
 
     Args:
         solved: The game with its table and the optimum.
@@ -154,7 +154,7 @@ def game_task(solved: SolvedTable) -> SolvedTask:
 
 
 def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> TaskRecord:
-    """The record of a task of a game that is solved, without agents."""
+    """Return the record of the task of a solved game, without agents."""
     info = solved.game.info
     return TaskRecord(
         env=info.name,
@@ -185,7 +185,7 @@ def _solve_agent(agent: AgentRecord, folder: Path, game: TaskGame) -> ScoredAgen
 
 
 def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> GapLocation:
-    """Locate a gap; nowhere in particular, if a policy never ends an episode."""
+    """Locate a gap; assign it to no state if the policy need not end an episode."""
     try:
         return locate_gap(table, policy, solution, tolerance=LEARNED)
     except (CertificateError, ImproperGameError):
@@ -207,7 +207,7 @@ def _check_mode(table: TabularGame, policies: Learned, where: str) -> None:
 
 
 def _check_sums(curve: Sequence[Evaluation], optimum: float, where: str) -> None:
-    """Refuse a curve of which a value and its gap are not the optimum together."""
+    """Refuse a curve in which a value and its gap do not add up to the optimum."""
     for point in curve:
         for total in (point.value + point.gap, point.mode_value + point.mode_gap):
             if isfinite(total) and abs(total - optimum) > TOLERANCE * max(1.0, abs(optimum)):

@@ -286,7 +286,7 @@ def _contents(buffer: ReplayBuffer) -> Arrays:
 
 
 def _of(kind: str, arrays: Arrays) -> Arrays:
-    """Return the arrays of a kind, by the names after it."""
+    """Return the arrays whose names begin with ``kind:``, by the rest of their names."""
     start = f"{kind}:"
     return {n.removeprefix(start): v for n, v in arrays.items() if n.startswith(start)}
 
@@ -609,7 +609,7 @@ def make_model(
     # Separate seeds for the environments of each run: the customary seed + i would give runs
     # with neighbouring seeds almost the same environments.
     venv.seed(seed * setup.n_envs)
-    # A learner without a logger leaves a folder in the system's temporary one.
+    # Without a logger, a learner would create a folder among the system's temporary files.
     model.set_logger(Logger(None, []))
     return model
 

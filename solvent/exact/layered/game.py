@@ -38,8 +38,8 @@ Layer: TypeAlias = Any
 """The key of a layer: hashable and the same everywhere, such as a number or a named tuple."""
 
 Block: TypeAlias = tuple[int, int]
-"""A part of a layer that is solved in one piece: the first index and the one after the last, of
-whatever the game cuts its layers into."""
+"""A part of a layer that is solved in one piece: its first index and the index after its last, in
+units that the game chooses."""
 
 WarmStart: TypeAlias = NDArray[np.uint32]
 """A starting point for a layer's solver, such as the supports of mixed strategies as bit masks."""
@@ -52,11 +52,11 @@ class BlockResult(NamedTuple):
     """A solved block.
 
     Attributes:
-        values: The values of its states; any shape that :meth:`LayeredGame.join` can join.
-        start: Its part of the warm start that the layer leaves; None if it leaves none.
-        largest_gap: The largest duality gap of its matrix games.
+        values: Values of the block's states, in any shape that :meth:`LayeredGame.join` can join.
+        start: The block's part of the warm start that the layer leaves; None if there is none.
+        largest_gap: Largest duality gap of the block's matrix games.
         games: Number of matrix games solved; a maximum, with one player, counts as one.
-        constant: Number of states that needed none, since all choices have the same value there.
+        constant: Number of states without a matrix game, as all choices have the same value there.
     """
 
     values: Floats
@@ -95,15 +95,15 @@ class LayerSample(NamedTuple):
 
 
 class LayeredGame(ABC):
-    """A game as its layers. It can be pickled, to be sent to the machines of a cluster."""
+    """A game in layers. Its objects can be pickled, to be sent to the machines of a cluster."""
 
     kind: ClassVar[str]
     """The name of games of this class in a folder's manifest, such as ``"inventory"``."""
 
     game: Any
-    """The rules, with any start; needed only together with :meth:`state_at`."""
+    """The rules, with any start; needed only if :meth:`state_at` is overridden."""
 
-    # Its layers
+    # Layers
 
     @property
     @abstractmethod
@@ -145,7 +145,7 @@ class LayeredGame(ABC):
         """Return the name of a layer in a progress bar."""
         return self.name(layer)
 
-    # How they are solved
+    # Solving
 
     @abstractmethod
     def problem(self, layer: Layer, read: Read) -> Any:
@@ -207,7 +207,7 @@ class LayeredGame(ABC):
         """Return a block's part of the warm start for a layer."""
         return start[slice(*block)]
 
-    # Its states
+    # States
 
     @abstractmethod
     def place(self, state: Any) -> Place | None:
@@ -236,7 +236,7 @@ class LayeredGame(ABC):
         """
         return None
 
-    # Its certificate
+    # Certificate
 
     @abstractmethod
     def rounding(self, layer: Layer, largest: Callable[[Layer], float]) -> float:
@@ -247,7 +247,7 @@ class LayeredGame(ABC):
             largest: Returns the largest absolute value in a solved layer.
         """
 
-    # Its identity in a folder
+    # Identity in a folder
 
     @property
     @abstractmethod
@@ -278,7 +278,7 @@ class LayeredGame(ABC):
         """
         return changes(found, self.identity)
 
-    # The cost of solving it
+    # Cost of solving
 
     @property
     def problem_bytes(self) -> int:

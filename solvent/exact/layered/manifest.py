@@ -5,8 +5,8 @@ The manifest holds everything that the values depend on, which is the game's
 of the same game write the same bytes. Its last entry is the SHA-256 of all others, as JSON with
 sorted keys.
 
-Format 1 had no such entry and is no longer read. Format 3 is for folders that do not keep all
-values; its entry ``keep`` is what they keep.
+Format 1 had no SHA-256 and is no longer read. Format 3 is for folders that do not keep all values;
+its entry ``keep`` names the values that they keep.
 
 **Samples.** The manifest of a folder that does not keep all values has states chosen at random, at
 full precision and with the values of their successors, so that anybody can solve these states again
@@ -54,7 +54,7 @@ DTYPE = "<f8"
 
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
-    """Return everything that the values of a game depend on, and what is kept, JSON-able."""
+    """Return everything that the values of a game depend on, and `keep`, JSON-able."""
     kept = {"format": FORMAT} if keep == "all" else {"format": PARTIAL, "keep": keep}
     return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
 

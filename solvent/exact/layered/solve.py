@@ -154,7 +154,7 @@ class LayeredSolution:
     """The solution of a game in layers.
 
     Args:
-        store: All its layers, in memory or in a folder.
+        store: The complete store, in memory or in a folder.
         game: The rules, with the start whose value is wanted.
 
     Raises:
@@ -170,7 +170,7 @@ class LayeredSolution:
 
     @property
     def layered(self) -> LayeredGame:
-        """The game as its layers."""
+        """The game in layers."""
         return self.store.game
 
     @cached_property
@@ -357,7 +357,7 @@ def is_kept(game: LayeredGame) -> bool:
 
 
 def _identity(game: LayeredGame) -> dict[str, Any] | None:
-    """Return the JSON-able identity of a game's layers; None if they cannot be cached."""
+    """Return the JSON-able identity of a game's layers; None if the game cannot be cached."""
     identity = {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
     try:
         json.dumps(identity)

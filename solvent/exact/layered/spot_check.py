@@ -5,12 +5,12 @@ values give the payoffs of its matrix game, which a general linear program solve
 (:func:`~solvent.exact.solve_matrix_game`). Evaluating both of its strategies gives a bracket of the
 value.
 
-**What may differ.** The recorded value of a state may be off by the largest duality gap of its
+**Allowed differences.** The recorded value of a state may be off by the largest duality gap of its
 layer and by rounding, and so may the bracket. If values are stored rounded, this adds to the error
 of the state and of its successors. A larger difference proves that the record is wrong.
 
-**What may escape.** The states are drawn at random, so an error in a share p of all states escapes
-n of them with probability (1 - p)^n.
+**Undetected errors.** The states are drawn at random, so errors in a share p of all states escape a
+check of n states with probability (1 - p)^n.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class CheckedState(NamedTuple):
     """A state that was solved again.
 
     Attributes:
-        kind: Kind of the state, one of :data:`KINDS`.
+        kind: Origin of the state, one of :data:`KINDS`.
         place: Place of the state.
         state: The state.
         value: Recorded value, to player 0.
@@ -129,7 +129,7 @@ def _check(
 def solved_again(
     game: LayeredGame, state: Any, stored: Callable[[Place], float]
 ) -> tuple[float, float]:
-    """Return bounds of the value of a state to player 0, given those of its successors.
+    """Return bounds of the value of a state to player 0, given the values of its successors.
 
     Args:
         game: The layered game, which knows the place of each state's value.

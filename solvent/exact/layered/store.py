@@ -16,10 +16,10 @@ finished solutions; it is used in the same way::
             store.write(layer, values, start, LayerRecord(...))
     store.finish()
 
-**What is kept.** All values, unless another of :data:`KEEPS` is chosen: then the values of a layer
-are dropped as soon as no unsolved layer reads them, except for layers in which the game may begin
-(:attr:`~.game.LayeredGame.opening`). The records of all layers are kept, each with its largest
-value, so that the error of the start's value can be proved without the layers.
+**Kept values.** By default all values are kept. With another choice of :data:`KEEPS` the values of
+a layer are dropped as soon as no unsolved layer reads them, except for layers in which the game may
+begin (:attr:`~.game.LayeredGame.opening`). The records of all layers are kept, each with its
+largest value, so that the error of the start's value can be proved without the layers.
 
 **Compact values** (:func:`pack`) are 16-bit fixed-point numbers, compressed. A value v of a layer
 whose largest absolute value is L is kept as the integer nearest to 32767 v / L, so its error is at
@@ -56,9 +56,9 @@ class LayerRecord(NamedTuple):
     """The record of how a layer was solved.
 
     Attributes:
-        largest_gap: The largest duality gap of its matrix games.
+        largest_gap: Largest duality gap of the layer's matrix games.
         games: Number of matrix games solved; a maximum, with one player, counts as one.
-        constant: Number of states that needed none, since all choices have the same value there.
+        constant: Number of states without a matrix game, as all choices have the same value there.
     """
 
     largest_gap: float
@@ -110,9 +110,9 @@ class LayerStore:
         return float(self.read(place.layer)[place.at])
 
     def needs(self, layer: Layer) -> bool:
-        """Return whether a layer's values have to be there without rounding.
+        """Return whether a layer's values have to be stored without rounding.
 
-        That is so while an unsolved layer reads them, and always if all values are kept or the game
+        They do while an unsolved layer reads them, and always if all values are kept or the game
         may begin in the layer.
         """
         if self.keep == "all" or layer in self._opening:
@@ -156,9 +156,9 @@ class LayerStore:
 
         Args:
             layer: The layer.
-            values: Its values, of the game's shape.
-            start: The warm start that it leaves, or None.
-            record: The record of how it was solved.
+            values: The layer's values, of the game's shape.
+            start: The warm start that the layer leaves, or None.
+            record: The record of how the layer was solved.
 
         Raises:
             ValueError: If a value is impossible.
@@ -185,7 +185,7 @@ class LayerStore:
         self._starts.clear()
 
     def close(self) -> None:
-        """Release what the store holds besides its values."""
+        """Release all resources that the store holds besides its values."""
 
     @property
     def finished(self) -> bool:
@@ -236,11 +236,11 @@ class LayerStore:
         return [at for at in (*self.game.reads(layer), layer) if not self.needs(at)]
 
     def _check_read(self, layer: Layer) -> None:
-        """Raise unless the values of a layer are there.
+        """Raise unless the values of a layer are stored.
 
         Raises:
-            KeyError: If it is not solved.
-            StoreError: If they are not kept.
+            KeyError: If the layer is not solved.
+            StoreError: If its values are not kept.
         """
         if not self.has(layer):
             raise KeyError(layer)
