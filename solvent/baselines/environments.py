@@ -29,7 +29,7 @@ from solvent.baselines.network import load_network
 from solvent.envs.batch_simulator import OnePlayerSampler, Player, Sampler, Uniform
 from solvent.envs.env import Env, Seat, seats_of
 from solvent.envs.registration import rules_and_source
-from solvent.exact import StoreError, load_policy
+from solvent.exact import load_policy
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.parameters import check_arguments, check_choice, shown
 from solvent.model.registry import find_spec, load, spec_of
@@ -247,13 +247,7 @@ def _baseline(game: TabularGame, name: str, player: int) -> TabularPolicy:
 
 @lru_cache(maxsize=16)
 def _loaded(game: TabularGame, path: Path, player: int, written: int | None) -> TabularPolicy:
-    policy = load_policy(path, game)
-    if policy.player != player:
-        raise StoreError(
-            f"{path}: is a policy of player {policy.player}, but the opponent has to play for "
-            f"player {player}"
-        )
-    return policy
+    return load_policy(path, game, player)
 
 
 def _names_a_file(specification: str | Path, names: Callable[[], Mapping[str, Any]]) -> bool:

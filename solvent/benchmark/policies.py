@@ -153,11 +153,11 @@ def run_policies(place: Path, game: TaskGame) -> tuple[Learned, ...]:
         game: The game of the task.
 
     Raises:
-        StoreError: If one is missing, damaged, or for another game.
+        StoreError: If one is missing, damaged, or for another game or seat.
     """
     return tuple(
-        Learned(*(load_policy(path, game.table) for path in paths))
-        for paths in policy_files(place, game)
+        Learned(*(load_policy(path, game.table, seat) for path in paths))
+        for paths, seat in zip(policy_files(place, game), game.seats, strict=True)
     )
 
 

@@ -373,7 +373,7 @@ def _task_game(task: Task) -> TaskGame:
     own = {name: value for name, value in entry.kwargs.items() if name != "game"}
     try:
         # A file may not replace the entry's game by another one, whose code would run.
-        env = make_vector_env(entry.game, **{**own, **task.env_kwargs})
+        env = make_vector_env(entry.game, 1, **{**own, **task.env_kwargs})
     except TypeError as error:
         raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error
     seat = learned_seat(env)

@@ -358,21 +358,28 @@ def save_policy(
     write_archive(path, header, {"probabilities": np.asarray(policy.probabilities, float)})
 
 
-def load_policy(path: str | Path, game: TabularGame) -> TabularPolicy:
+def load_policy(path: str | Path, game: TabularGame, player: int | None = None) -> TabularPolicy:
     """Load a policy.
 
     Args:
         path: A file written by :func:`save_policy`.
         game: Game that the policy must be for.
+        player: Player whose policy it must be; any player of the game, if left out.
 
     Raises:
-        StoreError: If the file is missing, damaged, of another kind, or for another game, or does
-            not hold a policy.
+        StoreError: If the file is missing, damaged, of another kind, or for another game or player,
+            or does not hold a policy.
     """
+    allowed = range(game.info.players) if player is None else (player,)
 
     def expected(header: dict[str, Any]) -> Shapes:
+        if header["player"] not in allowed:
+            raise ValueError(
+                f"is a policy of player {shown(header['player'])}, not of "
+                f"{' or '.join(map(str, allowed))}"
+            )
         check_model(header["model_hash"], game, f"policy {header['name']!r}")
-        return {"probabilities": game.mask_of(header["player"]).shape}
+        return {"probabilities": game.mask[header["player"]].shape}
 
     header, arrays = read_archive(path, POLICY, expected)
     try:

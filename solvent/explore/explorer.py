@@ -219,8 +219,6 @@ class Explorer(Subject):
                 policy = load_policy(path, solved.table)
             except StoreError as error:
                 raise StoreError(str(error).replace(str(path), brief(file))) from None
-        if policy.player >= solved.table.info.players:
-            raise StoreError(f"{brief(file)}: is for player 1, but {self.name} is for one player")
         self.loaded = _compared(solved, policy, brief(file))
         return _elsewhere(link("board", panel="agent", game=self.key))
 

@@ -341,12 +341,17 @@ def network_player(
     seen = np.random.default_rng(0).random((64, len(network.weights[0])), np.float32)
     outputs, legal = network(seen), np.ones((64, len(network.biases[-1])), bool)
     chosen = outputs[np.arange(64), _predicted(model, seen, legal)]
-    if not np.allclose(chosen, outputs.max(axis=1), rtol=1e-4, atol=1e-4):
+    same = np.allclose(chosen, outputs.max(axis=1), rtol=1e-4, atol=1e-4)
+    player = NetworkPlayer(network, rule, is_masked(model), observation, name)
+    if rule == "sampled":
+        drawn = _action_probabilities(model, seen, legal)
+        same &= np.allclose(player.choose(outputs, legal), drawn, rtol=0, atol=1e-4)
+    if not same:
         raise ValueError(
             f"{name} plays other actions than the last layers of its network say: allowed are a "
             f"network of these layers alone and its own predict"
         )
-    return NetworkPlayer(network, rule, is_masked(model), observation, name)
+    return player
 
 
 def is_masked(model: BaseAlgorithm) -> bool:

@@ -42,6 +42,7 @@ from solvent.benchmark.policies import (
     figures_of_run,
     learned_policies,
     recorded_score,
+    run_policies,
     task_record,
 )
 from solvent.benchmark.records import (
@@ -61,7 +62,7 @@ from solvent.benchmark.run_folder import (
 from solvent.benchmark.suites import Suite, Task, task_game
 from solvent.benchmark.summary import as_csv, as_json, summarize
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
-from solvent.exact import ImproperGameError, StoreError, load_policy, score, solve
+from solvent.exact import ImproperGameError, StoreError, load_policy, save_policy, score, solve
 from solvent.exact.learning_curve import read_curve
 from solvent.model import TabularPolicy
 from solvent.model.registry import declared_names
@@ -601,6 +602,11 @@ def test_the_callback_tells_and_records(tmp_path: Path) -> None:
             Task(environment="solvent/FFCombat-v0", env_kwargs={"opponents": 1}),
             "unexpected keyword argument 'opponents'",
         ),
+        # A file is not to ask for a billion environments.
+        (
+            Task(environment="solvent/FFCombat-v0", env_kwargs={"num_envs": 10**9}),
+            "multiple values for argument 'num_envs'",
+        ),
         (
             Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": "random"}),
             "seat is 'random'",
@@ -610,6 +616,15 @@ def test_the_callback_tells_and_records(tmp_path: Path) -> None:
 def test_what_is_no_task_is_refused(task: Task, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         task_game(task)
+
+
+def test_a_run_has_the_policy_of_its_own_seat(tmp_path: Path) -> None:
+    """The opponent is folded into chance, so that a policy of its seat would have no gap."""
+    game = task_game(GREED)
+    for name in ("policy.npz", "policy_mode.npz"):
+        save_policy(tmp_path / name, TabularPolicy.uniform(game.table, player=1))
+    with pytest.raises(StoreError, match="is a policy of player 1, not of 0"):
+        run_policies(tmp_path, game)
 
 
 # Whether a learner saw the solution is computed from the record of its run

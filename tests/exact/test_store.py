@@ -68,6 +68,13 @@ def test_a_policy_for_another_model_is_refused(file: Path, tmp_path: Path, table
             attempt()
 
 
+def test_a_policy_of_a_player_who_is_not_there_is_refused(tmp_path: Path, table: Any) -> None:
+    """Who has no choice would have no gap."""
+    save_policy(tmp_path / "other.npz", TabularPolicy.uniform(table, player=1))
+    with pytest.raises(StoreError, match=r"other\.npz: is a policy of player 1, not of 0"):
+        load_policy(tmp_path / "other.npz", table)
+
+
 def test_a_truncated_file_is_refused_at_any_length(file: Path, table: Any) -> None:
     whole = file.read_bytes()
     for length in range(0, len(whole), 7):

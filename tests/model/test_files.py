@@ -16,7 +16,7 @@ import solvent
 from solvent.baselines.named import own_baselines
 from solvent.games import Pig
 from solvent.model import cached_table, registry
-from solvent.model.files import parse_json, read_file
+from solvent.model.files import LOCK, StoreError, locked, parse_json, read_file
 from solvent.model.registry import Environment, GameSpec, find_spec, load, make_game, register_game
 
 
@@ -40,6 +40,16 @@ def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
             read_file(path, 2**40)
     if before is not None:
         assert len(os.listdir("/proc/self/fd")) == before  # noqa: PTH208
+
+
+def test_a_lock_that_is_a_link_empties_no_file(tmp_path: Path) -> None:
+    """Somebody else's folder may have one; filelock followed it up to 3.20.0."""
+    kept = tmp_path / "kept.txt"
+    kept.write_text("kept")
+    (tmp_path / LOCK).symlink_to(kept)
+    with pytest.raises(StoreError, match="cannot be written to"), locked(tmp_path):
+        raise AssertionError
+    assert kept.read_text() == "kept"
 
 
 def test_json_is_what_the_standard_says() -> None:

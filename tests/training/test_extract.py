@@ -204,6 +204,22 @@ def test_what_is_drawn_in_a_way_of_its_own_is_refused(small: TabularGame) -> Non
         solvent.score(small, replaced)
 
 
+class Cooled(ActorCriticPolicy):
+    """Draws from the squared probabilities of its last layer."""
+
+    def _get_action_dist_from_latent(self, latent_pi: Any) -> Any:
+        return self.action_dist.proba_distribution(action_logits=2 * self.action_net(latent_pi))
+
+
+def test_plain_arrays_draw_as_the_network_does(small: TabularGame) -> None:
+    model = made(PPO, Cooled, small)
+    with torch.no_grad():
+        model.policy.action_net.bias[0] += 1
+    assert network_player(model, observation="vector", mode=True).rule == "mode"
+    with pytest.raises(ValueError, match="plays other actions than the last layers"):
+        network_player(model, observation="vector")
+
+
 def test_features_that_depend_on_the_batch_are_refused(small: TabularGame) -> None:
     kwargs = {"features_extractor_class": Batchwise}
     model = made(PPO, "MlpPolicy", small, policy_kwargs=kwargs, n_steps=64).learn(64)
