@@ -156,8 +156,8 @@ def moved(array: Any, by: Any) -> Any:
 NO_DISTRIBUTION = ".*(is no distribution|has an|sum to 1)"
 # Entries of the header, changes of arrays, and what is said.
 NO_POLICIES: list[tuple[dict[str, Any], Any, str]] = [
-    ({"player": 2}, None, "player is 2; allowed are whole numbers from 0 to 1"),
-    ({"player": -1}, None, "player is -1; allowed are whole numbers from 0 to 1"),
+    ({"player": 2}, None, "is a policy of player 2, not of 0"),
+    ({"player": -1}, None, "is a policy of player -1, not of 0"),
     ({"player": "0"}, None, "player is '0'; expected a whole number"),
     ({"player": True}, None, "player is True; expected a whole number"),
     ({"name": ["a"]}, None, r"name is \['a'\]; expected a text"),
