@@ -179,10 +179,17 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
 def test_the_table_on_half_a_million_steps_is_what_the_entries_and_the_searches_say() -> None:
     page = (ROOT / "docs/leaderboard.md").read_text("utf-8")
     core, mini = core_entries()
-    names = {"ppo": "PPO", "a2c": "A2C", "dqn": "DQN", "q_learning": "Q-learning"}
+    names = {
+        "maskable_ppo": "MaskablePPO",
+        "ppo": "PPO",
+        "a2c": "A2C",
+        "dqn": "DQN",
+        "q_learning": "Q-learning",
+    }
     assert core.keys() == names.keys()
     # The hashes of the folder `solvent` at these commits.
     commits = {
+        "cd861522d8ee": "093e1ddf",
         "4e5741582c32": "0f4f7e26",
         "d387d973e7ec": "9957c7be",
         "536cbcda57fe": "15a6ff67",
@@ -226,37 +233,63 @@ def test_the_table_on_half_a_million_steps_is_what_the_entries_and_the_searches_
 def test_the_text_on_half_a_million_steps_is_what_the_entries_say() -> None:
     said = " ".join((ROOT / "docs/leaderboard.md").read_text("utf-8").split())
     core, mini = core_entries()
-    few = [f"solvent/{name}-v0" for name in ("CarRental", "FFCombatRandom", "RacetrackBend")]
-    ppo, a2c, dqn, table = (
+    few = [
+        f"solvent/{name}-v0"
+        for name in ("CarRental", "FFCombatRandom", "RacetrackBend", "Goofspiel")
+    ]
+    masked, ppo, a2c, dqn, table = (
         [trim_mean(by_task(core[name])[task], 0.25) for task in few]
-        for name in ("ppo", "a2c", "dqn", "q_learning")
+        for name in ("maskable_ppo", "ppo", "a2c", "dqn", "q_learning")
     )
     for sentence in (
-        f"DQN has {dqn[1]:.3f}, A2C {a2c[1]:.3f} and PPO {ppo[1]:.3f}. Q-learning's table has "
-        f"{table[1]:.3f}, less than the interquartile mean of any network with 30,000 steps.",
-        f"PPO has {ppo[0]:.3f}, A2C {a2c[0]:.3f}, and DQN {dqn[0]:.3f}, the score of never moving "
-        f"a car. Q-learning's {table[0]:.3f} is less than any network has with 30,000 steps.",
+        f"MaskablePPO has {masked[1]:.3f}, DQN {dqn[1]:.3f}, A2C {a2c[1]:.3f} and PPO "
+        f"{ppo[1]:.3f}. Q-learning's table has {table[1]:.3f}, less than the interquartile mean of "
+        "any network with 30,000 steps.",
+        f"PPO has {ppo[0]:.3f}, A2C {a2c[0]:.3f}, MaskablePPO {masked[0]:.3f}, and DQN "
+        f"{dqn[0]:.3f}, the score of never moving a car. Q-learning's {table[0]:.3f} is less than "
+        "any network has with 30,000 steps.",
+        "All ten runs of MaskablePPO are optimal. "
+        f"PPO has {ppo[3]:.3f}, A2C {a2c[3]:.3f} and DQN {dqn[3]:.3f}.",
         f"A2C has {a2c[2]:.3f}, and the others round to 1.000.",
-        "All ten runs of A2C are optimal; one, three and two runs of PPO and one, none and five of "
-        "DQN are not.",
-        "Each run of DQN is better than the best constant action, and no run of the others is.",
+        "All ten runs of A2C are optimal; one, three and two runs of PPO, none, one and none of "
+        "MaskablePPO, and one, none and five of DQN are not.",
+        "Three runs of MaskablePPO miss the optimum, and no run of another network.",
+        "Each run of DQN is better than the best constant action, a punt on first down. All runs "
+        "of the others end with that punt",
+        "MaskablePPO's entropy bonus is eleven times that of PPO",
     ):
         assert sentence in said
-    assert min(ppo[2], dqn[2], table[2]) > 0.9995
+    assert min(masked[2], ppo[2], dqn[2], table[2]) > 0.9995
     rental = solvent.compile_game("solvent/CarRental-v0")
     never = solvent.score(rental, TabularPolicy.constant(rental, 5)).normalized
     assert rental.info.actions[0][5] == "move none"
     assert by_task(core["dqn"])[few[0]] == pytest.approx([never] * 10)
     lucky = ["FrozenLake-v1", "solvent/FamilyHorizon-v0", "MiniGrid-MultiRoom-N2-S4-v0"]
+    lucky += ["solvent/Gamebook-v0", few[3]]
     short = {
         name: [sum(score < 1 - 1e-9 for score in by_task(core[name])[task]) for task in lucky]
-        for name in ("ppo", "a2c", "dqn")
+        for name in ("maskable_ppo", "ppo", "a2c", "dqn")
     }
-    assert short == {"ppo": [1, 3, 2], "a2c": [0, 0, 0], "dqn": [1, 0, 5]}
+    assert short["maskable_ppo"] == [0, 1, 0, 3, 0]
+    assert {name: own[:4] for name, own in short.items() if name != "maskable_ppo"} == {
+        "ppo": [1, 3, 2, 0],
+        "a2c": [0, 0, 0, 0],
+        "dqn": [1, 0, 5, 0],
+    }
+    settings = find_suite("core").algorithms
+    bonuses = [settings[name].settings["ent_coef"] for name in ("maskable_ppo", "ppo")]
+    assert round(bonuses[0] / bonuses[1]) == 11
+    drives = solvent.compile_game("solvent/FootballDrive-v0")
+    punt = solvent.score(drives, TabularPolicy.constant(drives, 2)).value
+    assert drives.info.actions[0][2] == "punt"
     for name, entry in core.items():
         [drive] = (task for task in entry.tasks if task.env == "solvent/FootballDrive-v0")
-        better = [agent.mode_value > drive.constant.value + 1e-9 for agent in drive.agents]
-        assert better == [name == "dqn"] * 10
+        assert drive.constant.value == pytest.approx(punt)
+        found = [agent.mode_value for agent in drive.agents]
+        if name == "dqn":
+            assert min(found) > punt + 0.1
+        else:
+            assert found == pytest.approx([punt] * 10), name
     for name, own in zip(few[:2], table, strict=False):
         networks = [by_task(entry)[name] for other, entry in mini.items() if other != "q_learning"]
         assert own < min(trim_mean(scores, 0.25) for scores in networks), name
