@@ -424,8 +424,8 @@ def test_what_belongs_to_something_else_is_refused(small: TabularGame) -> None:
     for refused, message in (
         (lambda: extract(model, replace(small, outcome_reward=small.outcome_reward * 2), **vector),
          "another ff-combat: it was trained on the model"),
-        (lambda: extract(recurrent, small, **vector), "depends on what it"),
-        (lambda: network_player(recurrent, **vector), "depends on what it"),
+        (lambda: extract(recurrent, small, **vector), "depends on earlier"),
+        (lambda: network_player(recurrent, **vector), "depends on earlier"),
         (lambda: late.learn(100, callback=ExactEvalCallback(small, every=100, **vector)),
          "Late is not known"),
     ):  # fmt: skip
