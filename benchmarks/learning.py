@@ -16,7 +16,7 @@ With --env alone one environment is trained with the algorithms named by --algor
 With --starts as well, each algorithm is trained three times: from the game's own starts, with half
 of the episodes from states drawn uniformly, and with half from states drawn by the importance of
 their choice. The last learner is told where to look, since importance is computed from the
-solution. The table says so.
+solution. The table says so. With --suite the settings and the budget are those of a suite.
 
 With --expected networks learn from expectations, by approximate policy iteration as classification
 (Lagoudakis and Parr 2003, *Reinforcement learning as classification*): in turns the greedy policy
@@ -68,7 +68,7 @@ from solvent.benchmark.bench import bench
 from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
 from solvent.benchmark.statistics import estimate, interquartile_mean
-from solvent.benchmark.suites import Task, task_game
+from solvent.benchmark.suites import Task, find_suite, task_game
 from solvent.envs.sampling import observations
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame
@@ -190,6 +190,7 @@ def main() -> None:
         "--samples", type=int, nargs="?", const=0, help="learn from so many of each action"
     )
     parser.add_argument("--starts", action="store_true", help="with --env, by how episodes begin")
+    parser.add_argument("--suite", help="with --starts, train as on this suite")
     parser.add_argument(
         "--goals", action="store_true", help="with --env, tuned and changed settings"
     )
@@ -216,7 +217,7 @@ def main() -> None:
         if not env:
             parser.error("--starts needs --env")
         for algorithm in arguments.algorithms:
-            compare_starts(console, env, algorithm, seeds, arguments.timesteps)
+            compare_starts(console, env, algorithm, seeds, arguments.timesteps, arguments.suite)
         return
     if arguments.expected or arguments.samples is not None:
         if env and env not in SAMPLES and not (arguments.expected or arguments.samples):
@@ -420,9 +421,16 @@ def compare(console: Console, env: str, seeds: int, timesteps: int | None) -> No
 
 
 def compare_starts(
-    console: Console, env: str, algorithm: str, seeds: int, timesteps: int | None
+    console: Console, env: str, algorithm: str, seeds: int, timesteps: int | None, name: str | None
 ) -> None:
     """Train with and without exploring starts, and with those that the solution tells."""
+    settings = None
+    if name:
+        suite = find_suite(name)
+        own = suite.algorithms[algorithm].settings
+        settings = dict(tuned(ALGORITHMS[algorithm].hyperparameters, None) | own)
+        [budget] = {task.timesteps for task in suite.tasks if task.environment == env}
+        timesteps = timesteps or budget
     for starts, share, weights in (
         ("the game's starts", 0.0, UNIFORM),
         ("half exploring, uniform", 0.5, UNIFORM),
@@ -433,7 +441,8 @@ def compare_starts(
             with tempfile.TemporaryDirectory() as out:
                 result = train(
                     env, algorithm, seed=seed, timesteps=timesteps, folder=Path(out) / "run",
-                    exploring_starts=share, start_weights=weights, evaluations=1, progress=False,
+                    hyperparameters=settings, exploring_starts=share, start_weights=weights,
+                    evaluations=1, progress=False,
                 )  # fmt: skip
             seen = f" (saw the solution: {', '.join(result.saw)})" if result.saw else ""
             gaps = (

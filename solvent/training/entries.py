@@ -13,7 +13,7 @@ from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv, RunCallback
 from solvent.benchmark.policies import Learned
 from solvent.benchmark.suites import TaskGame
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, tuned
+from solvent.training.algorithms import ALGORITHMS, EXPLORING, SELF_PLAY_ALGORITHMS, tuned
 from solvent.training.environments import act_at_once
 from solvent.training.train import train
 
@@ -36,6 +36,11 @@ def _train(
     Settings are the same for all tasks: they change the defaults of the algorithm, not what is
     tuned for an environment.
     """
+    if EXPLORING in settings:
+        raise ValueError(
+            f"{EXPLORING} is no setting of a benchmark, whose episodes begin in the task's own "
+            f"starts; drop it, or train with solvent.training.train"
+        )
     if settings:
         settings = tuned(SELF_PLAY_ALGORITHMS[name].hyperparameters, None) | settings
     task = make.task

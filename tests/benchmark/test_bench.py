@@ -59,7 +59,7 @@ from solvent.benchmark.run_folder import (
     saw_solution,
     seen_of_solution,
 )
-from solvent.benchmark.suites import Suite, Task, task_game
+from solvent.benchmark.suites import Setting, Suite, Task, task_game
 from solvent.benchmark.summary import as_csv, as_json, summarize
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
 from solvent.exact import ImproperGameError, StoreError, load_policy, save_policy, score, solve
@@ -467,6 +467,12 @@ def test_every_kind_of_task_is_scored(task: Task, source: Any, tmp_path: Path) -
     assert (record.exploitability is not None) == task.self_play
     assert record.gap >= -1e-12
     assert record.uses_model == (source is own_algorithms.SWEEPS)
+
+
+def test_episodes_begin_in_the_starts_of_the_task(tmp_path: Path) -> None:
+    run = Run(COMBAT, "ppo", "ppo", 0, Setting({"exploring_starts": 0.5}))
+    with pytest.raises(ValueError, match="exploring_starts is no setting of a benchmark"):
+        perform(tmp_path, run)
 
 
 @pytest.mark.parametrize("name", SWEEPING)

@@ -17,6 +17,7 @@ from commands import said
 from learned_model import learned_model
 from rich.console import Console
 
+import solvent
 from solvent.benchmark.algorithms import find_algorithm
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import read_bench
@@ -210,7 +211,7 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
             assert getattr(found, name) == pytest.approx(kept[name], abs=0.01), kept["claim"]
         assert found.told == pytest.approx(kept["told"], abs=0.01), kept["claim"]
     # The runs are those of the command, and the settings those of the file it names.
-    [(algorithms, seeds)] = re.findall(r"--algorithms ([\w ]+) --seeds (\d+)", page)
+    (algorithms, seeds), *_ = re.findall(r"--algorithms ([\w ]+) --seeds (\d+)", page)
     assert Counter(one["algorithm"] for one in results["runs"]) == dict.fromkeys(
         algorithms.split(), len(script.TASKS) * int(seeds)
     )
@@ -226,6 +227,60 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
     gaps = [one["readings"][-1][gap] for one in script.by_task(results)["FamilyGap-v0", "ppo"]]
     assert (sum(gap == 0 for gap in gaps), len(gaps)) == (9, 10)
     assert "greedy policy of nine runs in ten" in " ".join(page.split())
+
+
+def test_the_page_says_why_networks_fall_short_on_core(script: Any) -> None:
+    results = json.loads((DOCS / "evidence/microscope-core.json").read_text(encoding="utf-8"))
+    page = (DOCS / "microscope-results.md").read_text(encoding="utf-8")
+    said, runs = " ".join(page.split()), script.by_task(results)
+    assert (
+        "\n".join(
+            line
+            for (task, algorithm), own in runs.items()
+            for line in script.parts_line(f"`{task}` | {algorithm}", own, results["runs"])
+        )
+        in page
+    )
+    suite = find_suite("core")
+    for algorithm, used in results["settings"].items():
+        assert used.items() >= suite.algorithms[algorithm].settings.items(), algorithm
+    of_drive = {name: runs["FootballDrive-v0", name] for name in ("ppo", "a2c")}
+    for gap, _, exploration, estimation, *_ in (
+        run["parts"] for own in of_drive.values() for run in own
+    ):
+        assert (gap, exploration, estimation) == (0.4789, 0.4789, 0)
+
+    game = solvent.compile_game("solvent/FootballDrive-v0")
+    uniform = game.expectation(solvent.policy_value(game, TabularPolicy.uniform(game)))
+    lost = -uniform[game.row_state == game.initial.argmax()]
+    assert (
+        "a run on the first down is worth −{:.2f}, a pass −{:.2f}, and a punt, which ends the "
+        "drive, −{:.2f}".format(*lost[:3])
+        in said
+    )
+    bias = script.READING.index("bias")
+    exact = {
+        (task, algorithm): max(run["parts"][5] / run["parts"][0] for run in own)
+        for (task, algorithm), own in runs.items()
+    }
+    rental = max(exact["CarRental-v0", name] for name in ("ppo", "dqn"))
+    assert f"with exact advantages or targets at most {rental:.0%} of them is left" in said
+    biases = [[one[bias] for one in run["readings"]] for run in runs["CarRental-v0", "dqn"]]
+    assert (
+        f"by at least {min(own[1] for own in biases):,.0f} dollars in mid-training and "
+        f"{min(own[-1] for own in biases):,.0f} at the end, where the optimum is "
+        f"{runs['CarRental-v0', 'dqn'][0]['optimum']:.0f}" in said
+    )
+    low = [-run["readings"][-1][bias] for run in runs["CarRental-v0", "a2c"]]
+    assert f"A2C's critic is about {min(low):.0f} dollars too low" in said
+    combat = max(share for (task, _), share in exact.items() if task == "FFCombatRandom-v0")
+    assert f"with exact advantages or targets at most {combat:.0%} of a gap is left" in said
+    before = {task: own[0]["readings"][0][2] for (task, _), own in runs.items()}
+    parts = [run["parts"][1] / before[run["task"]] for run in results["runs"]]
+    assert 0.001 < max(parts) < 0.002
+    ppo, a2c = (results["exploring_starts"][name] for name in ("ppo", "a2c"))
+    assert "PPO's gaps are {:.3f}, {:.3f} and {:.3f} points instead of 0.479".format(*ppo) in said
+    assert "leaves the punt ({:.3f}, {:.3f}, {:.3f})".format(*a2c) in said
 
 
 def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
