@@ -30,6 +30,7 @@ from solvent.model import Game, TabularGame, TabularPolicy, against, cached_tabl
 from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.parameters import check_discount, check_integer, shown
 from solvent.model.registry import game_of
+from solvent.model.tabular import check_policy
 from solvent.model.transforms import discounted_policy
 
 if TYPE_CHECKING:
@@ -220,6 +221,8 @@ def evaluate(
     """
     subject = _subject(game, player)
     own, _ = _table(subject, policy, **how)
+    if opponent is not None:
+        check_policy(opponent, subject.game)
     whole, left, me = subject.game, subject.left, own.player
     if discount is not None and check_discount(discount) != 1:
         own = discounted_policy(own, discounted(whole, discount))

@@ -157,6 +157,8 @@ def test_in_a_game_for_two_a_policy_is_evaluated_against_a_best_response() -> No
             assert solvent.evaluate(named, policy, opponent=easy).value > found.value
         with pytest.raises(ValueError, match=f"opponent is of player {player}, whose policy is"):
             solvent.evaluate(game, policy, opponent=policy)
+        with pytest.raises(ValueError, match="policy is 3; expected is a TabularPolicy"):
+            solvent.evaluate(game, policy, opponent=3)  # type: ignore[arg-type]
 
 
 def test_curves_of_runs_are_drawn_with_the_optimum(tmp_path: Path) -> None:

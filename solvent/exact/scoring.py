@@ -240,14 +240,15 @@ def nash_conv(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    against_first = best_response(game, first, tolerance=tolerance).value
-    against_second = best_response(game, second, tolerance=tolerance).value
+    for policy in (first, second):
+        check_policy(policy, game)
     if (first.player, second.player) != (0, 1):
         raise ValueError(
             f"the policies are of player {first.player} and player {second.player}; expected are "
             f"one of player 0 and one of player 1"
         )
-    return against_second - against_first
+    responses = [best_response(game, one, tolerance=tolerance).value for one in (first, second)]
+    return responses[1] - responses[0]
 
 
 def solve_with_nonterminating_play(

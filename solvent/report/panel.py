@@ -1,7 +1,7 @@
 """Charts as SVG: an axis, a panel of lines over two axes, legends, and maps of cells.
 
 The SVG is written directly. A panel of learning curves takes 3 kB of the page, while matplotlib's
-SVG of the same curves takes 19 kB, or 30 kB with its letters as outlines. The style sheet
+SVG of the same curves takes 19 kB, or 30 kB if text is drawn as paths. The style sheet
 of the page applies to the chart, hovering over a line shows the name of the series, and reports do
 not depend on a package of 90 MB that takes a second to import.
 
@@ -133,7 +133,7 @@ LEADER = 16
 ZERO_LANE = 0.14
 """The share of an axis of gaps from 0 to the first decade; the break is in the middle of it."""
 LANE = 0.1
-"""The share of an axis that is a lane for an infinite number, with a break in the middle of it."""
+"""The share of an axis that is a band for an infinite number, with a break in the middle of it."""
 MOST_DECADES = 8
 """The largest number of decades for which every one has a label."""
 KEYS = 24
@@ -147,7 +147,7 @@ LEVELS = (
     "text.baseline{stroke:none}.leader{fill:none;stroke:#9aa4ac}"
     ".break{fill:#f4f6f7}path.break{fill:none;stroke:#5b6670}"
 )
-"""The rules that :data:`STYLE` lacks for charts with levels or a lane of 0."""
+"""The rules that :data:`STYLE` lacks for charts with levels or a band of 0."""
 KEY_ROOM = 5
 """Room that a colour and the gap before the next take, in letters."""
 
@@ -157,14 +157,14 @@ class Axis:
     """An axis from `low` to `high`.
 
     Attributes:
-        low: The number at its beginning, or after the lane of 0 if it has one.
+        low: The number at its beginning, or after the band of 0 if it has one.
         high: The number at its end.
         logarithmic: Whether equal steps are equal ratios; then `low` must be positive.
-        zero: The share of a logarithmic axis, at its beginning, that is a lane for the number 0,
+        zero: The share of a logarithmic axis, at its beginning, that is a band for the number 0,
             which decades never reach. All that counts as 0, below
             :data:`~solvent.model.text.ROUNDING`, is at the very beginning; nothing else is.
-        below: The share of the axis, at its beginning, that is a lane for minus infinity.
-        above: The share of the axis, at its end, that is a lane for infinity.
+        below: The share of the axis, at its beginning, that is a band for minus infinity.
+        above: The share of the axis, at its end, that is a band for infinity.
     """
 
     low: float
@@ -192,7 +192,7 @@ class Axis:
         return self.zero + (1 - self.zero) * part
 
     def ticks(self, about: int = 5) -> list[float]:
-        """Numbers along the axis: those with a lane of their own, and round ones between them.
+        """Numbers along the axis: those with a band of their own, and round ones between them.
 
         These are powers of ten, or some `about` equal steps.
         """
@@ -214,11 +214,11 @@ class Axis:
 
 
 def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
-    """Return an axis for gaps: whole decades around the positive ones, and a lane for 0.
+    """Return an axis for gaps: whole decades around the positive ones, and a band for 0.
 
     Args:
         gaps: The gaps to draw; those that are not finite have no place.
-        unbounded: Whether infinite gaps have a lane.
+        unbounded: Whether infinite gaps have a band.
     """
     above = LANE * (unbounded and math.inf in gaps)
     positive = [gap for gap in gaps if gap >= ROUNDING and math.isfinite(gap)] or [0.1]
@@ -229,7 +229,7 @@ def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
 
 
 def value_axis(values: Iterable[float]) -> Axis:
-    """Return an axis for finite and infinite values; infinite ones are drawn in a separate lane.
+    """Return an axis for finite and infinite values; infinite ones are drawn in a separate band.
 
     Args:
         values: The values to draw; NaN stands for none.
@@ -408,8 +408,8 @@ class Panel:
         )
         grid += [
             break_mark(LEFT, (self._y(end) + self._y(beyond)) / 2, right - LEFT, upright=True)
-            for lane, end, beyond in lanes
-            if lane
+            for band, end, beyond in lanes
+            if band
         ]
         for number in self.x.ticks(4):
             # The last number stays within the chart.

@@ -254,7 +254,7 @@ def test_the_page_says_why_networks_fall_short_on_core(script: Any) -> None:
     uniform = game.expectation(solvent.policy_value(game, TabularPolicy.uniform(game)))
     lost = -uniform[game.row_state == game.initial.argmax()]
     assert (
-        "a run on the first down is worth −{:.2f}, a pass −{:.2f}, and a punt, which ends the "
+        "a run on first down has the value −{:.2f}, a pass −{:.2f}, and a punt, which ends the "
         "drive, −{:.2f}".format(*lost[:3])
         in said
     )
