@@ -47,8 +47,8 @@ from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.gymnasium_table import Cell
 from solvent.model.parameters import check_choice, check_integer, shown
 
-OUTPUTS = ("probabilities", "logits", "action_values", "actions")
-"""The allowed kinds of output of a function."""
+# The allowed kinds of output of a function.
+_OUTPUTS = ("probabilities", "logits", "action_values", "actions")
 
 ILLEGAL = ("remap", "mask", "raise")
 """The allowed treatments of illegal actions."""
@@ -63,11 +63,11 @@ same order: of probabilities, or of action values in units of the largest."""
 HALF = 100
 """Factor on :data:`ROUNDING` in half precision."""
 
-NEAR_TIES = 10
-"""Number of states in which the action alone may change because of rounding."""
+# Number of states in which the action alone may change because of rounding.
+_NEAR_TIES = 10
 
-SINGLES = 64
-"""Number of states that are also evaluated one by one."""
+# Number of states that are also evaluated one by one.
+_SINGLES = 64
 
 Array = NDArray[Any]
 Function = Callable[..., Any]
@@ -152,7 +152,7 @@ class QueriedFunction:
         name: str = "policy",
     ) -> None:
         if outputs is not None:
-            check_choice(outputs, "outputs", OUTPUTS)
+            check_choice(outputs, "outputs", _OUTPUTS)
         check_choice(illegal, "illegal", ILLEGAL)
         check_integer(player, "player", 0, 1)
         check_integer(batch_size, "batch_size", 1, 2**31 - 1)
@@ -214,7 +214,7 @@ class QueriedFunction:
         """
         mixed = np.random.default_rng(0).permutation(self.acting)
         met = replay(env, self.game, policy, rows)
-        for asked, size in ((mixed, self.size // 3 | 1), (mixed[:SINGLES], 1), (met, SINGLES)):
+        for asked, size in ((mixed, self.size // 3 | 1), (mixed[:_SINGLES], 1), (met, _SINGLES)):
             for states in _batches(asked, size):
                 self._check(states)
 
@@ -256,7 +256,7 @@ class QueriedFunction:
             return False
         self.near_ties += 1
         near = {int(self._ask(state, seen * factor).argmax()) for factor in (0.999, 1.0, 1.001)}
-        return self.near_ties <= NEAR_TIES and len(near) > 1
+        return self.near_ties <= _NEAR_TIES and len(near) > 1
 
     def _ask(self, states: Ints, seen: Array) -> Floats:
         """Return the outputs for observations, [n, A], in the form of :attr:`given`."""
@@ -420,8 +420,8 @@ HARMLESS = {
 }
 """Classes that are known to leave observations and actions as they are, by package."""
 
-STEPPING = {"reset", "step", "step_async", "step_wait"}
-"""Methods that must not have been replaced in an object."""
+# Methods that must not have been replaced in an object.
+_STEPPING = {"reset", "step", "step_async", "step_wait"}
 
 LEFT_OUT = (
     "ClipReward", "HumanRendering", "Monitor", "NormalizeReward", "RecordVideo",
@@ -459,7 +459,7 @@ def check_wrappers(env: Any, followed: Any = None) -> None:
         ValueError: If there is such a layer.
     """
     for layer in layers(env):
-        replaced = STEPPING & vars(layer).keys()
+        replaced = _STEPPING & vars(layer).keys()
         if replaced or not (layer is followed or _known(layer)):
             raise ValueError(
                 f"{type(layer).__name__} is not known to leave observations and actions as they "

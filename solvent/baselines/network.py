@@ -46,7 +46,7 @@ def times(values: Array, weight: Array) -> Array:
     matrix library does not start threads for them, which would compete with those of the caller.
     """
     inputs, outputs = weight.shape
-    rows = max(1, MULTIPLICATIONS // (inputs * outputs))
+    rows = max(1, _MULTIPLICATIONS // (inputs * outputs))
     whole = len(values) // rows * rows
     product = np.empty((len(values), outputs), np.result_type(values, weight))
     pieces = values[:whole].reshape(-1, rows, inputs)
@@ -55,8 +55,8 @@ def times(values: Array, weight: Array) -> Array:
     return product
 
 
-MULTIPLICATIONS = 2**18
-"""Multiplications per product; above this, NumPy's OpenBLAS starts threads."""
+# Multiplications per product; above this, NumPy's OpenBLAS starts threads.
+_MULTIPLICATIONS = 2**18
 
 ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "relu": lambda values: np.maximum(values, 0, out=values),

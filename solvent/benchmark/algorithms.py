@@ -386,13 +386,13 @@ class MakeEnv:
 OWN = "own"
 """The folder of an algorithm's own files, inside the folder of the run."""
 
-IDENTITY = {
+# The entries of a training's request besides its settings.
+_IDENTITY = {
     "algorithm", "seed", "hyperparameters", "environment", "model_hash", "env_kwargs", "opponent",
 }  # fmt: skip
-"""The entries of a training's request besides its settings."""
 
-LONGEST_ERROR = 1000
-"""Largest number of characters of an exception's message in a record."""
+# Largest number of characters of an exception's message in a record.
+_LONGEST_ERROR = 1000
 
 
 @dataclass(frozen=True)
@@ -507,7 +507,7 @@ class RunCallback:
             same = self.make.has_opponent(asked.get("env_kwargs", {}))
             given.update(seen_of_solution(asked | {"env_kwargs": None} if same else asked))
             found |= asked.get("hyperparameters", {})
-            found |= {key: value for key, value in asked.items() if key not in IDENTITY}
+            found |= {key: value for key, value in asked.items() if key not in _IDENTITY}
         if given.difference(seen_of_solution(found)):
             found[GIVEN] = ", ".join(sorted(given))
         return found
@@ -670,7 +670,7 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
         return perform(out, run, report)
     # An algorithm may raise anything, and one that was a script may call sys.exit().
     except (Exception, SystemExit) as error:
-        what = f"{type(error).__name__}: {brief(str(error), LONGEST_ERROR)}"
+        what = f"{type(error).__name__}: {brief(str(error), _LONGEST_ERROR)}"
         return FailureRecord(run.task.name, run.algorithm, run.seed, what)
     finally:
         # Models of Stable-Baselines3 refer to themselves, and a replay buffer has gigabytes.

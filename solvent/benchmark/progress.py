@@ -43,8 +43,8 @@ PATIENCE = 1.0
 PERIODS = (10.0, 600.0)
 """Seconds before the first line where there is no terminal, and most seconds between two."""
 
-SPEED_PERIOD = 600.0
-"""Seconds of past work from which the remaining time is estimated."""
+# Seconds of past work from which the remaining time is estimated.
+_SPEED_PERIOD = 600.0
 
 
 def _now(description: str) -> str:
@@ -97,7 +97,7 @@ class Bar:
             TimeElapsedColumn(),
             _Left(),
             console=self.console,
-            speed_estimate_period=SPEED_PERIOD,
+            speed_estimate_period=_SPEED_PERIOD,
             get_time=lambda: time.monotonic(),
             transient=True,
         )

@@ -40,8 +40,8 @@ FILE = "results.json"
 FORMAT = 2
 """Version of the file's format; the first had none."""
 
-LARGEST_RESULTS = 2**28
-"""Largest size of a file that is read, in bytes."""
+# Largest size of a file that is read, in bytes.
+_LARGEST_RESULTS = 2**28
 
 
 @dataclass(frozen=True, slots=True)
@@ -322,7 +322,7 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
     """
     path = Path(folder) / FILE
     # A figure that could not be proved is NaN; a policy that never ends may lose without bound.
-    content = read_json(path, LARGEST_RESULTS, nan=True, infinite=True)
+    content = read_json(path, _LARGEST_RESULTS, nan=True, infinite=True)
     found = content.get("format", 1) if isinstance(content, dict) else 1
     if type(found) is not int or not 1 <= found <= FORMAT:
         raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {FORMAT}")

@@ -94,8 +94,8 @@ def validated(kind: type[Held], content: Any, path: str | Path) -> Held:
         raise StoreError(f"{path}: {text}") from None
 
 
-LARGEST_RECORD = 2**24
-"""Largest size of a record, in bytes."""
+# Largest size of a record, in bytes.
+_LARGEST_RECORD = 2**24
 
 
 class RunFolder:
@@ -181,7 +181,7 @@ class RunFolder:
         what = "the record of a training"
         # A score that could not be proved is NaN; that of a policy that never ends an episode may
         # be infinite.
-        held = read_json(self.record, LARGEST_RECORD, what, nan=True, infinite=True)
+        held = read_json(self.record, _LARGEST_RECORD, what, nan=True, infinite=True)
         result = held.get("result", {}) if isinstance(held, dict) else {}
         finished = (
             isinstance(result, dict)

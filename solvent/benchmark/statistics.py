@@ -23,12 +23,12 @@ from solvent.model.arrays import Floats
 
 LEAST_SEEDS = 10
 """The smallest number of runs of a task for a bootstrap interval; below it, the range is shown."""
-REPETITIONS = 10_000
-"""Repetitions of the bootstrap of a number."""
-BAND_REPETITIONS = 2_000
-"""Repetitions of the bootstrap of a curve, at all of its points together."""
-LARGEST_BATCH = 2**25
-"""Numbers that are drawn at once."""
+# Repetitions of the bootstrap of a number.
+_REPETITIONS = 10_000
+# Repetitions of the bootstrap of a curve, at all of its points together.
+_BAND_REPETITIONS = 2_000
+# Numbers that are drawn at once.
+_LARGEST_BATCH = 2**25
 
 Scores = Sequence[Sequence[float]]
 """The scores of each task's runs."""
@@ -160,7 +160,7 @@ def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
     mean = mean_over_tasks(*above)
     if min(map(len, runs)) < LEAST_SEEDS:
         return Band(thresholds, mean, None, None, is_interval=False)
-    low, high = _interval(above, mean_over_tasks, BAND_REPETITIONS)
+    low, high = _interval(above, mean_over_tasks, _BAND_REPETITIONS)
     return Band(thresholds, mean, low, high, is_interval=True)
 
 
@@ -221,7 +221,7 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
     finite, is_interval = np.isfinite(runs).all(axis=1), len(curves) >= LEAST_SEEDS
     low, high = np.full((2, len(along)), np.nan)
     if finite.any() and is_interval:
-        ends = _interval([runs[finite]], interquartile_mean, BAND_REPETITIONS)
+        ends = _interval([runs[finite]], interquartile_mean, _BAND_REPETITIONS)
         low[finite], high[finite] = ends
     elif finite.any():
         low[finite], high[finite] = runs[finite].min(axis=1), runs[finite].max(axis=1)
@@ -257,9 +257,9 @@ def _ends(
     random, samples = np.random.default_rng(0), [np.stack(own) for own in zip(*tasks, strict=True)]
     drawn = []
     for _ in tasks:
-        which = random.integers(len(tasks), size=(REPETITIONS, 1))
+        which = random.integers(len(tasks), size=(_REPETITIONS, 1))
         drawn += [
-            own[which, random.integers(own.shape[1], size=(REPETITIONS, own.shape[1]))]
+            own[which, random.integers(own.shape[1], size=(_REPETITIONS, own.shape[1]))]
             for own in samples
         ]
     low, high = np.percentile(statistic(*drawn), [2.5, 97.5])
@@ -267,7 +267,7 @@ def _ends(
 
 
 def _interval(
-    runs: Sequence[Floats], statistic: Statistic, repetitions: int = REPETITIONS
+    runs: Sequence[Floats], statistic: Statistic, repetitions: int = _REPETITIONS
 ) -> tuple[Floats, Floats]:
     """Return the ends of the 95% stratified bootstrap interval.
 
@@ -283,7 +283,7 @@ def _interval(
         runs,
         statistic,
         n_resamples=repetitions,
-        batch=max(1, min(1_000, LARGEST_BATCH // sum(own.size for own in runs))),
+        batch=max(1, min(1_000, _LARGEST_BATCH // sum(own.size for own in runs))),
         vectorized=True,
         axis=-1,
         method="percentile",

@@ -85,13 +85,13 @@ TOLERANCE = 1e-7
 """Largest difference between a claimed and the computed figure, in units of the computed one if
 that is larger than 1: more than rounding on another machine, and too small to be displayed."""
 
-LONGEST_ROLLOUT = 2**15
-"""Largest number of steps beyond its budget that a run may state, since many learners finish a
-whole rollout."""
+# Largest number of steps beyond its budget that a run may state, since many learners finish a whole
+# rollout.
+_LONGEST_ROLLOUT = 2**15
 
-NEAR_OPTIMAL = 1e-4
-"""The distance of a normalized score from 1 below which a policy counts as optimal: the optimum
-itself, rounded as policies are here, is as far away."""
+# The distance of a normalized score from 1 below which a policy counts as optimal: the optimum
+# itself, rounded as policies are here, is as far away.
+_NEAR_OPTIMAL = 1e-4
 
 MOST_STEPS = 1.1
 """Steps of a run, in units of its budget, above which there is a doubt; rollouts are finished."""
@@ -108,19 +108,20 @@ STATED = (
 SAME = {"format": 3, "proved": PROVED, "stated": STATED}
 """Entries that are the same on every card."""
 
-LARGEST_CARD = 2**16
-"""Largest size of a file that is read, in bytes."""
+# Largest size of a file that is read, in bytes.
+_LARGEST_CARD = 2**16
 
-MOST_SEEDS = 1_000
-"""Largest number of seeds of a submission."""
+# Largest number of seeds of a submission.
+_MOST_SEEDS = 1_000
 
-LONGEST_TEXT = 300
-"""Largest length of a text, in characters."""
+# Largest length of a text, in characters.
+_LONGEST_TEXT = 300
 
 _NAME = r"[\w.+@-]{1,60}"
 _NAMES = "up to 60 letters, digits, '.', '+', '@', '-' and '_'"
-_TEXT = rf"(?=.*\S).{{1,{LONGEST_TEXT}}}"
-_TEXTS = f"a text of up to {LONGEST_TEXT} characters that can be printed"
+_TEXT = rf"(?=.*\S).{{1,{_LONGEST_TEXT}}}"
+_TEXTS = f"a text of up to {_LONGEST_TEXT} characters that can be printed"
+# The forms of texts that are not any :data:`_TEXT`.
 _FORMS = {
     "algorithm": (_NAME, _NAMES),
     "suite": (_NAME, _NAMES),
@@ -128,7 +129,6 @@ _FORMS = {
     "source": ("([0-9a-f]{12})?", "12 hexadecimal digits, or nothing"),
     "code": (r"(https?://[^\s\"'<>\\^`{|}]{1,290})?", "a link, https://…, or nothing"),
 }
-"""The forms of texts that are not any :data:`_TEXT`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,10 +183,10 @@ class Card:
                 if not value.isprintable() or not re.fullmatch(form, value):
                     raise ValueError(f"{one.name} is {shown(value)}; expected {expected}")
         ordered = list(self.seeds) == sorted({seed for seed in self.seeds if 0 <= seed < 2**63})
-        if not ordered or not 0 < len(self.seeds) <= MOST_SEEDS:
+        if not ordered or not 0 < len(self.seeds) <= _MOST_SEEDS:
             raise ValueError(
-                f"seeds is {shown(self.seeds)}; expected 1 to {MOST_SEEDS} whole numbers from 0 to "
-                f"2^63 - 1, in ascending order"
+                f"seeds is {shown(self.seeds)}; expected 1 to {_MOST_SEEDS} whole numbers from 0 "
+                f"to 2^63 - 1, in ascending order"
             )
         if self.saw_solution and not self.algorithm.endswith(MARK):
             raise ValueError(
@@ -220,7 +220,7 @@ def read_card(folder: str | Path) -> Card:
             not allowed.
     """
     path = Path(folder) / CARD
-    content = read_json(path, LARGEST_CARD, "JSON of a card")
+    content = read_json(path, _LARGEST_CARD, "JSON of a card")
     if not isinstance(content, dict):
         raise StoreError(f"{path}: not JSON of a card, or damaged")
     for name, expected in SAME.items():
@@ -371,7 +371,7 @@ def pack_submission(
     given = {
         "code": "",
         "budget": "as the suite says",
-        "tuning": brief(tuning, LONGEST_TEXT),
+        "tuning": brief(tuning, _LONGEST_TEXT),
         "hardware": _hardware(agents),
         **words,
         # Recorded privileges cannot be denied.
@@ -503,7 +503,7 @@ def _checked(
     budget, agents = game.task.timesteps, []
     for agent in stated.agents:
         at = f"{where}, seed {agent.seed}"
-        if budget is not None and agent.timesteps > budget + LONGEST_ROLLOUT:
+        if budget is not None and agent.timesteps > budget + _LONGEST_ROLLOUT:
             raise StoreError(f"{at}: took {agent.timesteps:,} steps; the suite allows {budget:,}")
         agents.append(replace(agent, **_scored(game, runs[agent.seed], at)))
         check_figures(agent, agents[-1], at, TOLERANCE)
@@ -520,7 +520,7 @@ def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator
         if len(seeds) > 1:
             yield f"{task.name}: the policies of the seeds {shown(seeds)} are equal"
     scores = [a.normalized if task.for_two else a.mode_normalized for a in task.agents]
-    if optimal := sum(score > 1 - NEAR_OPTIMAL for score in scores):
+    if optimal := sum(score > 1 - _NEAR_OPTIMAL for score in scores):
         yield f"{task.name}: {optimal} of {len(scores)} policies are optimal"
     budget = inf if task.task is None else task.task.timesteps or inf
     steps = [agent.timesteps for agent in task.agents]
@@ -570,7 +570,7 @@ def _hardware(agents: Sequence[AgentRecord]) -> str:
         for one in about
         if isinstance(one, dict) and "processor" in one
     )
-    return brief("; ".join(machines) or "not recorded", LONGEST_TEXT)
+    return brief("; ".join(machines) or "not recorded", _LONGEST_TEXT)
 
 
 def _source(folder: Path, agents: Sequence[AgentRecord]) -> str:

@@ -43,8 +43,8 @@ Game = Annotated[
         "`module:Class` or `file.py`.",
     ),
 ]
-LAYER_BY_LAYER = "Games solved layer by layer"
-"""The heading of the options of `solve` that are for games too large for a table."""
+# The heading of the options of `solve` that are for games too large for a table.
+_LAYER_BY_LAYER = "Games solved layer by layer"
 
 ENVIRONMENT = "The environment"
 """The heading of the options of `train` that are arguments of the environment."""
@@ -55,7 +55,7 @@ FILES = "Pages and pictures as files"
 NETWORK = "Stable-Baselines3 networks (.zip)"
 """The heading of the options of `score` that are for such a file."""
 
-layer_option = partial(typer.Option, rich_help_panel=LAYER_BY_LAYER)
+layer_option = partial(typer.Option, rich_help_panel=_LAYER_BY_LAYER)
 env_option = partial(typer.Option, rich_help_panel=ENVIRONMENT)
 file_option = partial(typer.Option, rich_help_panel=FILES)
 network_option = partial(typer.Option, rich_help_panel=NETWORK)

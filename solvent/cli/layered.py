@@ -56,11 +56,11 @@ CHECKED = {
 }
 """The names of the kinds of states that are solved again."""
 
-SHARES = (0.1, 0.01, 0.001)
-"""Shares of wrong states of which the probability to escape is shown."""
+# Shares of wrong states of which the probability to escape is shown.
+_SHARES = (0.1, 0.01, 0.001)
 
-MOST_SHOWN = 10
-"""More states that disagree are counted, not shown."""
+# More states that disagree are counted, not shown.
+_MOST_SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -353,11 +353,11 @@ def _checked_rows(
         + "\n".join(_group(name, states) for name, states in groups.items() if states),
         "found": f"{len(wrong):,} DISAGREE" if wrong else f"all {len(checked):,} states agree",
     }
-    for state in wrong[:MOST_SHOWN]:
+    for state in wrong[:_MOST_SHOWN]:
         layer = solution.layered.name(state.place.layer)
         rows[f"{layer} {[*state.place.at]}"] = _difference(solution, state)
     drawn = max(len(groups[kind]) for kind in ("sample", "layer"))
-    shares = [f"{(1 - share) ** drawn:.1%} if {share:.1%} of all are wrong" for share in SHARES]
+    shares = [f"{(1 - share) ** drawn:.1%} if {share:.1%} of all are wrong" for share in _SHARES]
     escapes = f"{drawn:,} random states miss an error with probability {', '.join(shares)}"
     return rows | {"escapes": escapes}
 

@@ -42,8 +42,8 @@ if TYPE_CHECKING:
     from solvent.report.gap_attribution import LosingState
     from solvent.training import TrainingResult
 
-LEAST_TEXT = 16
-"""A column of text that would have to be narrower, in characters, does not fit."""
+# A column of text that would have to be narrower, in characters, does not fit.
+_LEAST_TEXT = 16
 
 
 Facts: TypeAlias = Mapping[str, "str | Facts"]
@@ -150,7 +150,7 @@ def _table(
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     for name, cells in zip(names, columns, strict=True):
         widest = max(map(cell_len, (name, *cells)))
-        least = widest if name in numbers else min(widest, LEAST_TEXT)
+        least = widest if name in numbers else min(widest, _LEAST_TEXT)
         table.add_column(
             escape(name), justify="right" if name in numbers else "left", min_width=least
         )
@@ -168,11 +168,11 @@ def _fits(console: Console, table: Table) -> bool:
 MOST_ACTIONS = 3
 """More actions than this have no column each."""
 
-OF_A_STRATEGY = 3
-"""The number of most probable actions of a mixed strategy that are named."""
+# The number of most probable actions of a mixed strategy that are named.
+_OF_A_STRATEGY = 3
 
-ENDLESS = f"−∞  ({NEVER_ENDS}, and costs for ever)"
-"""The value of a policy under which an episode may go on for ever at a cost."""
+# The value of a policy under which an episode may go on for ever at a cost.
+_ENDLESS = f"−∞  ({NEVER_ENDS}, and costs for ever)"
 
 STARTS = 6
 """The number of states of the start distribution that are shown."""
@@ -368,7 +368,7 @@ def show_score(
     elif location is None:
         console.print("\nPlay need not end, so nothing is counted by state.")
     else:
-        worst = losing_states(game, policy, solution, location, top, OF_A_STRATEGY, rules)
+        worst = losing_states(game, policy, solution, location, top, _OF_A_STRATEGY, rules)
         _show_losses(console, worst, location, game, rules)
 
 
@@ -439,7 +439,7 @@ def score_rows(info: GameInfo, result: Score, player: int = 0) -> dict[str, str]
     value = f"{precise(scale.of(sign * result.value))}{meaning}"
     rows = {} if result.discount == 1 else {"objective": discount_text(info)}
     rows |= {
-        "value": ENDLESS if result.value == -math.inf else value,
+        "value": _ENDLESS if result.value == -math.inf else value,
         "optimum": f"{precise(scale.of(sign * result.optimum))}{meaning}",
         "gap": lost(result.optimality_gap),
         "normalized": _normalized(result.normalized),

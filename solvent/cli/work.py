@@ -295,8 +295,8 @@ def _tasks_of_bench(
     return found if timesteps is None else found.with_timesteps(timesteps)
 
 
-SCORED = "the policy to score, which is not a file,"
-"""Subject of the error message about an unknown name."""
+# Subject of the error message about an unknown name.
+_SCORED = "the policy to score, which is not a file,"
 
 
 @dataclass(frozen=True)
@@ -373,7 +373,7 @@ def score_named(
         raise ValueError(f"{what}: a .zip does not record its game; name the game after it")
     rules = game_of_training(what) if rules is None else rules
     if is_name:
-        check_choice(str(what), SCORED, baselines_of(rules))
+        check_choice(str(what), _SCORED, baselines_of(rules))
     with solving(rules.info.name) as progress:
         table = cached_table(rules, progress=progress)
         illegal = None
@@ -477,7 +477,7 @@ def _check_known(name: str, rules: Game | None, solved: SolvedGame | None) -> No
     """Refuse a name that is no player of a game."""
     if rules is not None and scored_alone(rules):
         return
-    check_choice(name, SCORED, all_baselines())
+    check_choice(name, _SCORED, all_baselines())
     if solved is None:
         raise ValueError(
             f"{name!r} is not a file; to score a baseline, give its game after it or --solution DIR"

@@ -56,8 +56,8 @@ AGENTS = ("player_0", "player_1")
 
 MASKS = ("info", "obs")
 
-IGNORED_OPTIONS = ("options",)
-"""Reset options that are ignored: PettingZoo's own test passes this one to every environment."""
+# Reset options that are ignored: PettingZoo's own test passes this one to every environment.
+_IGNORED_OPTIONS = ("options",)
 
 
 class JointEpisode(Position):
@@ -258,7 +258,7 @@ class _TwoPlayerEnv(EnvironmentBase):
 
     def _begin(self, seed: int | None, options: dict[str, Any] | None) -> None:
         """Draw the start."""
-        check_options(options, ignored=IGNORED_OPTIONS)
+        check_options(options, ignored=_IGNORED_OPTIONS)
         if seed is not None or not self._begun:
             self.episode.seed(first_state(seeding.np_random(seed)[0]))
         self.episode.begin()

@@ -122,8 +122,8 @@ def raw_aec_env(game: str, **arguments: Any) -> TabularAECEnv:
     return TabularAECEnv(**_for_two(game, arguments))
 
 
-OF_AN_ENVIRONMENT = ("observation", "illegal", "mask", "render_mode")
-"""Arguments of a PettingZoo environment; all others are parameters of the game."""
+# Arguments of a PettingZoo environment; all others are parameters of the game.
+_OF_AN_ENVIRONMENT = ("observation", "illegal", "mask", "render_mode")
 
 
 def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """
     from solvent.envs.batch_simulator import OnePlayerSampler
 
-    own = {key: arguments[key] for key in OF_AN_ENVIRONMENT if key in arguments}
+    own = {key: arguments[key] for key in _OF_AN_ENVIRONMENT if key in arguments}
     parameters = {key: value for key, value in arguments.items() if key not in own}
     rules, source = rules_and_source(name, parameters)
     if isinstance(source, OnePlayerSampler):

@@ -33,8 +33,8 @@ BACKGROUND = (24, 26, 31)
 PANEL = (33, 36, 43)
 TEXT = (222, 225, 230)
 TRACK = (58, 63, 74)
-GAUGES = ((79, 193, 166), (232, 115, 92), (240, 191, 76), (124, 156, 242))
-"""Colours of the gauges from the top down, over and over."""
+# Colours of the gauges from the top down, over and over.
+_GAUGES = ((79, 193, 166), (232, 115, 92), (240, 191, 76), (124, 156, 242))
 
 _RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<framed>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
 _WORD = re.compile(r"\w\w|\w/\w")
@@ -120,7 +120,7 @@ class Screen:
                 cells = _cells(row, run.start(), len(run[0]))
                 if run["gauge"]:
                     share = run[0].count("█") / len(run[0])
-                    _paint_gauge(surface, cells, share, GAUGES[gauges % len(GAUGES)])
+                    _paint_gauge(surface, cells, share, _GAUGES[gauges % len(_GAUGES)])
                     gauges += 1
                 elif run["framed"] and self._painter:
                     self._painter(surface, cells, run[0])

@@ -44,17 +44,17 @@ FORMAT = 1
 LARGEST = 2**30
 """Largest size in bytes of a file's arrays, besides those whose shapes are known beforehand."""
 
-LARGEST_HEADER = 2**24
-"""Largest size of the JSON header in bytes."""
+# Largest size of the JSON header in bytes.
+_LARGEST_HEADER = 2**24
 
-LARGEST_ARRAY_HEADER = 2**14
-"""Largest size of an array's own header in bytes; NumPy writes a few hundred."""
+# Largest size of an array's own header in bytes; NumPy writes a few hundred.
+_LARGEST_ARRAY_HEADER = 2**14
 
 PLAIN = "biuf"
 """NumPy's kinds of numbers."""
 
-COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Compression methods allowed in an archive; the unpacked size of others cannot be bounded."""
+# Compression methods allowed in an archive; the unpacked size of others cannot be bounded.
+_COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 
 
 class ArraySchema(NamedTuple):
@@ -224,12 +224,12 @@ def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
     members: dict[str, _Member] = {}
     for info in archive.infolist():
         name = info.filename.removesuffix(".npy")
-        known = name != info.filename and info.compress_type in COMPRESSED_BY_NUMPY
+        known = name != info.filename and info.compress_type in _COMPRESSED_BY_NUMPY
         if not known or name in members:
             raise ValueError(f"{name} is not an array as NumPy packs it, or is there twice")
         with archive.open(info) as member_file:
             # NumPy would read a long header completely before refusing it.
-            file = io.BytesIO(member_file.read(LARGEST_ARRAY_HEADER))
+            file = io.BytesIO(member_file.read(_LARGEST_ARRAY_HEADER))
         np.lib.format.read_magic(file)
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         members[name] = member = _Member(info, dtype, shape)
@@ -248,7 +248,7 @@ def _unpack(archive: zipfile.ZipFile, member: _Member) -> NDArray[Any]:
 
 def _read_header(archive: zipfile.ZipFile, member: _Member) -> tuple[dict[str, Any], Any]:
     """Return the header, and the checksum that it states."""
-    if member.dtype != np.uint8 or len(member.shape) != 1 or member.size > LARGEST_HEADER:
+    if member.dtype != np.uint8 or len(member.shape) != 1 or member.size > _LARGEST_HEADER:
         raise ValueError("the header is not text")
     # The curve of a checkpoint has NaN for figures that could not be proved.
     header = parse_json(_unpack(archive, member).tobytes(), nan=True)
@@ -328,9 +328,8 @@ SOLUTION = Schema(
     },
 )
 
-OPTIMALITY = 1e-6
-"""Largest residual allowed in the equations of optimality, in units of the largest value or
-reward."""
+# Largest residual allowed in the equations of optimality, in units of the largest value or reward.
+_OPTIMALITY = 1e-6
 
 
 def save_policy(
@@ -491,7 +490,7 @@ def _proved(game: TabularGame, solution: Solution) -> Solution:
         found[live] = best.reduceat(folded.expectation(values), folded.row_start[:-1][live])
         off = np.abs(found - values)
         # Negated, so that a NaN is refused.
-        if not off.max(initial=0.0) <= OPTIMALITY * scale:
+        if not off.max(initial=0.0) <= _OPTIMALITY * scale:
             state = game.states[int(off.argmax())]
             raise ValueError(f"the value of state {shown(state)} is off by {off.max():.1e}")
     lower, upper = bracket(game, values, solution.policies)

@@ -70,9 +70,9 @@ from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.progress import OnProgress, ProgressReporter
 
-TIGHT = 1e-9
-"""A row that falls by less than this, in units of the size of the changes along it, may be part of
-a loop whose rewards cancel. Whether they do is checked exactly."""
+# A row that falls by less than this, in units of the size of the changes along it, may be part of a
+# loop whose rewards cancel. Whether they do is checked exactly.
+_TIGHT = 1e-9
 
 LEVELS = 8
 """Largest number of arrays whose sum is a bound."""
@@ -83,19 +83,19 @@ SMALL = 2000
 SLACK = 8.0
 """If the least multiple of an array fails as an upper bound, one larger by this factor is tried."""
 
-LATER = 16
-"""An upper bound under which some row still rises after this many sweeps is given up."""
+# An upper bound under which some row still rises after this many sweeps is given up.
+_LATER = 16
 
 NARROW = 1e-11
 """A bound this close, in units of the value at the start or of 1, is not improved unless a narrower
 one is requested."""
 
-NARROWER = 1e-13
-"""The same for a small game."""
+# The same for a small game.
+_NARROWER = 1e-13
 
-CLOSE = 1e-9
-"""The bounds of a two-player game are computed again if they are farther apart than this, in units
-of the value or of 1."""
+# The bounds of a two-player game are computed again if they are farther apart than this, in units
+# of the value or of 1.
+_CLOSE = 1e-9
 
 EPSILON = float(np.finfo(float).eps)
 
@@ -140,7 +140,7 @@ def bracket(
     weight = _proper_weights(game, policies)
     lengths = cache(lambda: _lengths(game, weight))
     if game.n_states <= SMALL:
-        narrow = min(narrow, NARROWER)
+        narrow = min(narrow, _NARROWER)
     achieved = value - rounding - _shortfall(game, values, weight, side, lengths, narrow)
     beyond = _upper_bound(game, values, side, lengths, np.flatnonzero(weight), narrow)
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
@@ -164,7 +164,7 @@ def _two_player_bracket(
         bounds.append(_response_bound(lefts[-1], values, 2 * player - 1))
         report(2 * game.n_states)
     # If they are far apart, values or policies are wrong: solve for the values of the responses.
-    if not (np.isfinite(bounds).all() and sum(bounds) <= CLOSE * max(1.0, abs(bounds[1]))):
+    if not (np.isfinite(bounds).all() and sum(bounds) <= _CLOSE * max(1.0, abs(bounds[1]))):
         for player, left in enumerate(lefts):
             supposed[player] = optimum(left)[0]
             own = _upper_bound(left, supposed[player], 2 * player - 1)
@@ -398,7 +398,7 @@ def _upper_bound(
             least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
             # Under other rows that are nearly as good, play may last longer.
             for above in () if least is None else (least, SLACK * least):
-                if raise_values(transitions_of(game), rise + 1.5 * rounding, above, LATER):
+                if raise_values(transitions_of(game), rise + 1.5 * rounding, above, _LATER):
                     yield above
 
     # Without cycles, one backward pass finds the largest total gain.
@@ -539,7 +539,7 @@ def _merge_loops(
     loops = end_components(game, free)
     inside = free & (loops[game.row_state] >= 0) & ~leaving_rows(game, loops)
     rise, rounding = _rises(game, values, side)
-    tight = inside | (rise >= -TIGHT / EPSILON * rounding)
+    tight = inside | (rise >= -_TIGHT / EPSILON * rounding)
     wide = end_components(game, tight)
     within = tight & (wide[game.row_state] >= 0) & ~leaving_rows(game, wide)
     collected = np.zeros(game.n_states)

@@ -241,8 +241,8 @@ class Chain:
         )
 
 
-LEAST_GOAL = 1e-12
-"""The residual is computed again at the latest when its squared norm has fallen by this factor."""
+# The residual is computed again at the latest when its squared norm has fallen by this factor.
+_LEAST_GOAL = 1e-12
 
 
 @kernel(allocates=True)
@@ -403,7 +403,7 @@ def bicgstab(
             return relative
         if not relative < 0.5 * before:
             # A few of many states may have large residuals although the norm is small.
-            if not share / largest**2 > LEAST_GOAL:
+            if not share / largest**2 > _LEAST_GOAL:
                 return relative
             share *= 1e-3
         before = relative
@@ -415,7 +415,7 @@ def bicgstab(
             hat[s] = p[s] = r[s]
             rho += r[s] * r[s]
         norm, least, stalled = rho, rho, 0
-        goal = max(LEAST_GOAL, share / largest**2) * rho
+        goal = max(_LEAST_GOAL, share / largest**2) * rho
         while norm > goal and stalled < patience:
             for s in range(n):
                 v[s] = p[s]

@@ -248,8 +248,8 @@ class TreeSolution:
 Distribution: TypeAlias = Iterable[tuple[Any, Any]]
 """Pairs of a state and its probability."""
 
-PARTS_PER_WORKER = 8
-"""Number of states to begin with for each process: uneven parts even out."""
+# Number of states to begin with for each process: uneven parts even out.
+_PARTS_PER_WORKER = 8
 
 Choices: TypeAlias = Callable[[Any], Sequence[tuple[Any, Distribution]]]
 Score: TypeAlias = Callable[[Any], Any]
@@ -494,7 +494,7 @@ def _solve_parts(solver: Expectimax, state: Any, workers: int) -> None:
             f"workers is {workers}, but the rules cannot be sent to another process ({error}); "
             f"define choices, score and player at the top of a module, or leave workers at 1"
         ) from error
-    states = _first_states(replace(solver), state, workers * PARTS_PER_WORKER)
+    states = _first_states(replace(solver), state, workers * _PARTS_PER_WORKER)
     if len(states) < 2:
         return
     # Neighbours have much in common, so each process takes a run of them at a time.
@@ -598,8 +598,8 @@ class Reached(NamedTuple):
     collected: Fraction | int = 0
 
 
-BEFORE_PLAY = Reached(None)
-"""Before the initial state has been drawn."""
+# Before the initial state has been drawn.
+_BEFORE_PLAY = Reached(None)
 
 
 @dataclass(frozen=True)
@@ -619,7 +619,7 @@ class GameTree:
     """
 
     game: Game
-    start: Reached = BEFORE_PLAY
+    start: Reached = _BEFORE_PLAY
 
     def choices(self, at: Reached) -> list[tuple[str, list[tuple[Reached, Fraction]]]]:
         """Return the legal actions by name, with their outcomes.

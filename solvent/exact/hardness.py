@@ -54,8 +54,8 @@ QUANTILES = (0.1, 0.25, 0.5, 0.75, 0.9)
 LARGEST = 10_000_000
 """Largest number of states times outcomes for which one game per state is solved, in a minute."""
 
-FARTHEST = 1000
-"""The largest effective horizon that is tried."""
+# The largest effective horizon that is tried.
+_FARTHEST = 1000
 
 
 @dataclass(frozen=True)
@@ -237,7 +237,7 @@ def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools
         return None
     if not np.isfinite(values).all():
         return None
-    for k in range(1, FARTHEST + 1):
+    for k in range(1, _FARTHEST + 1):
         q = sign * game.expectation(sign * values)
         greedy = _equal_to_best(game, q)
         if not (greedy & ~optimal)[reached(game, greedy)[game.row_state]].any():

@@ -89,8 +89,8 @@ def write_curve(
     write_atomically(path, "\n".join([*lines, ""]).encode())
 
 
-LARGEST_CURVE = 2**28
-"""Largest size of a learning curve that is read, in bytes."""
+# Largest size of a learning curve that is read, in bytes.
+_LARGEST_CURVE = 2**28
 
 
 def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:  # type: ignore[assignment]
@@ -106,7 +106,7 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
     """
     own = columns(kind)
     try:
-        header, *lines = read_file(path, LARGEST_CURVE).decode().splitlines()
+        header, *lines = read_file(path, _LARGEST_CURVE).decode().splitlines()
         names = header.split(",")
         if not set(own) <= set(names):
             raise ValueError

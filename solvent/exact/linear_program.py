@@ -30,8 +30,8 @@ from scipy.sparse import csr_array, vstack
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats, Ints
 
-TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
-"""The options of HiGHS."""
+# The options of HiGHS.
+_TOLERANCES = {"primal_feasibility_tolerance": 1e-10, "dual_feasibility_tolerance": 1e-10}
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ def solve_linear_program(game: TabularGame) -> LinearProgramSolution:
         b_ub=-game.reward,
         bounds=(None, None),
         method="highs",
-        options=TOLERANCES,
+        options=_TOLERANCES,
     )
     if program.status != 0:
         raise ArithmeticError(f"{game.info.name}: the program has no optimum: {program.message}")
@@ -139,7 +139,7 @@ def loops_of_least_reward(game: TabularGame, rows: Ints, label: Ints, sign: int 
         A_eq=vstack((out - into, total)),
         b_eq=np.concatenate((np.zeros(len(states)), np.ones(len(names)))),
         method="highs",
-        options=TOLERANCES,
+        options=_TOLERANCES,
     )
     if program.status != 0:
         raise ArithmeticError(

@@ -78,11 +78,11 @@ from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Floats, Ints, concatenated_ranges, grouped_sum, members
 
-APART = 1e-9
-"""Largest difference between the values from both sides, in units of the largest value."""
+# Largest difference between the values from both sides, in units of the largest value.
+_APART = 1e-9
 
-PRICE = 1e6
-"""The cost of absorbing to player 0, in units of the largest payoff."""
+# The cost of absorbing to player 0, in units of the largest payoff.
+_PRICE = 1e6
 
 SWEEPS = 3
 """Sweeps of matrix games before an evaluation; twice as many after each round without progress."""
@@ -329,7 +329,7 @@ def _check_same(c: GameComponent, v: Floats, other: Floats) -> None:
         ImproperGameError: If they differ by more than rounding.
     """
     apart = np.abs((v - other).sum(axis=0))
-    if apart.max() > APART * _largest(c, v):
+    if apart.max() > _APART * _largest(c, v):
         s = int(apart.argmax())
         raise ImproperGameError(
             f"{c.name(s)}: play can go on for ever, and it depends on who has to end it whether "
@@ -370,7 +370,7 @@ def optimize(
                 return v, optimal, response, False
         except ImproperGameError as error:
             refusal = error
-    price = PRICE * max(1.0, float(np.abs(c.r).max()))
+    price = _PRICE * max(1.0, float(np.abs(c.r).max()))
     _, x, begin = iterate(c, np.zeros(len(out)), begin, price)
     if not absorbs(c, x).any():
         return *iterate(c, x, begin), True
@@ -621,7 +621,7 @@ def has_cancelling_response(c: GameComponent, v: Floats, fixed: Floats, player: 
         return False
     # No value is lost along the rows of such a loop.
     rise, change = advantages(left, (2 * player - 1) * v)
-    gone = rise < -APART * change
+    gone = rise < -_APART * change
     keep_staying(left.transitions, gone, np.ones(left.n, bool))
     return bool((inside & ~gone).any())
 

@@ -389,31 +389,31 @@ SADDLE, SUPPORT, COLD, RETRIED = range(4)
 EXACT = 1e-13
 """Smaller duality gaps, in units of the range of payoffs, are rounding."""
 
-FLOAT_ROUNDING = 1e-15
-"""The same in units of the largest payoff, for payoffs that are large and close together."""
+# The same in units of the largest payoff, for payoffs that are large and close together.
+_FLOAT_ROUNDING = 1e-15
 
-ACCEPTED = 1e-12
-"""Largest duality gap, in units of the range of payoffs, with which step 3 ends."""
+# Largest duality gap, in units of the range of payoffs, with which step 3 ends.
+_ACCEPTED = 1e-12
 
 LEAST_PIVOT = 1e-9
 OPTIMAL = 1e-12
 """Reduced costs and levels that are greater than minus this count as nonnegative."""
 
-SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
-"""The slack of Harris's ratio test in each attempt."""
+# The slack of Harris's ratio test in each attempt.
+_SLACKS = (1e-12, 1e-12, 1e-9, 1e-12)
 
-PIVOTS = (LEAST_PIVOT, LEAST_PIVOT, LEAST_PIVOT, 1e-11)
-"""The least pivot in each attempt. Games whose strategies differ by ten orders of magnitude need
-the last."""
+# The least pivot in each attempt. Games whose strategies differ by ten orders of magnitude need the
+# last.
+_PIVOTS = (LEAST_PIVOT, LEAST_PIVOT, LEAST_PIVOT, 1e-11)
 
-BRACKETED = (False, True, True, False)
-"""Whether each attempt scales by the bounds on the value instead of by the entries."""
+# Whether each attempt scales by the bounds on the value instead of by the entries.
+_BRACKETED = (False, True, True, False)
 
-LEAST_BRACKET = 1e-9
-"""Least distance of those bounds that is used, in units of the range of payoffs."""
+# Least distance of those bounds that is used, in units of the range of payoffs.
+_LEAST_BRACKET = 1e-9
 
-STEPS_PER_LINE = 50
-"""Largest number of steps of an attempt, per row and column."""
+# Largest number of steps of an attempt, per row and column.
+_STEPS_PER_LINE = 50
 
 
 class Work(NamedTuple):
@@ -515,7 +515,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
         y[column] = 1.0
         return floor, 0.0, SADDLE
     scale = high - low
-    rounding = FLOAT_ROUNDING * max(abs(low), abs(high))
+    rounding = _FLOAT_ROUNDING * max(abs(low), abs(high))
     enough = max(EXACT * scale, rounding)
 
     support = _supports(work, x, y)
@@ -524,11 +524,11 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
         if most - least <= enough:
             return least, max(most - least, 0.0), SUPPORT
     closest, best = np.inf, 0
-    for attempt in range(len(SLACKS)):
+    for attempt in range(len(_SLACKS)):
         least, most = _attempt(work, a, low, high, floor, ceiling, attempt, enough, x, y)
         if most - least < closest:
             closest, best = most - least, attempt
-        if closest <= max(ACCEPTED * scale, rounding):
+        if closest <= max(_ACCEPTED * scale, rounding):
             break
     if best != attempt:
         least, most = _attempt(work, a, low, high, floor, ceiling, best, enough, x, y)
@@ -563,13 +563,13 @@ def _attempt(
         y: [n], written.
     """
     m, n = a.shape
-    if BRACKETED[attempt]:
-        scale = max(ceiling - floor, LEAST_BRACKET * (high - low))
+    if _BRACKETED[attempt]:
+        scale = max(ceiling - floor, _LEAST_BRACKET * (high - low))
         low, high = floor, ceiling
     else:
         scale = high - low
     _fill(work, a, low, high, scale)
-    _primal(work, m, n, SLACKS[attempt], PIVOTS[attempt])
+    _primal(work, m, n, _SLACKS[attempt], _PIVOTS[attempt])
     _read(work, x, y)
     least, most = _bounds(work.turned, work.level, a, x, y)
     if most - least > enough:
@@ -787,7 +787,7 @@ def _primal(work: Work, m: int, n: int, slack: float, least_pivot: float) -> Non
     """
     k, l = min(m, n), max(m, n)
     tableau, weight = work.tableau, work.weight
-    for _ in range(STEPS_PER_LINE * (k + l)):
+    for _ in range(_STEPS_PER_LINE * (k + l)):
         # The column with the least reduced cost per unit of length enters. Lengths are those of the
         # first tableau: nearly the steepest edge, at no cost.
         c, least = -1, -OPTIMAL

@@ -367,32 +367,32 @@ _inner: Any = inner  # for functions whose parameters have no types
 EVALUATIONS = 30
 """Largest number of sweeps over a policy between two greedy sweeps."""
 
-MEASURED = 18
-"""The contraction of a sweep is measured over this many of the last sweeps over a policy."""
+# The contraction of a sweep is measured over this many of the last sweeps over a policy.
+_MEASURED = 18
 
-MANY_SWEEPS = 400
-"""The Krylov method is tried if, at that contraction, more than this many sweeps remain."""
+# The Krylov method is tried if, at that contraction, more than this many sweeps remain.
+_MANY_SWEEPS = 400
 
-SPENT = 100
-"""Sweeps before the Krylov method is first tried."""
+# Sweeps before the Krylov method is first tried.
+_SPENT = 100
 
-STEPS_IN_VAIN = 12
-"""Steps without progress after which the Krylov method stops at first; later it takes more."""
+# Steps without progress after which the Krylov method stops at first; later it takes more.
+_STEPS_IN_VAIN = 12
 
 MOST = 100_000
 """The approach has failed after this many sweeps; a grid of a million states takes some 5,000."""
 
-SWITCH = 1e-15
-"""A row replaces the policy's if its value is larger by more than this fraction."""
+# A row replaces the policy's if its value is larger by more than this fraction.
+_SWITCH = 1e-15
 
-SETTLED = 4 * float(np.finfo(float).eps)
-"""Changes of values below this, in units of the largest value, are rounding."""
+# Changes of values below this, in units of the largest value, are rounding.
+_SETTLED = 4 * float(np.finfo(float).eps)
 
-GREEDY = 20
-"""Largest number of greedy sweeps between two eliminations."""
+# Largest number of greedy sweeps between two eliminations.
+_GREEDY = 20
 
-ELIMINATIONS = 500
-"""The approach has failed after this many eliminations."""
+# The approach has failed after this many eliminations.
+_ELIMINATIONS = 500
 
 NEAR = 1e-12
 """Changes of values below this, in units of the largest value, are taken for rounding if another
@@ -513,14 +513,14 @@ def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
     """Improve values and a policy by greedy sweeps and eliminations; return the outcome."""
     n, chain, before, up = len(v), _policy_arrays(component), np.inf, True
     moves = np.empty((n, 2 * width + 1))
-    for _ in range(ELIMINATIONS):
+    for _ in range(_ELIMINATIONS):
         left = 0.0
-        for _ in range(GREEDY):
+        for _ in range(_GREEDY):
             left, largest = _sweep_greedily(component, policy, v, up)
             up = not up
             if not np.isfinite(largest):
                 return FAILED
-            if left <= SETTLED * largest or (left <= NEAR * largest and left >= 0.5 * before):
+            if left <= _SETTLED * largest or (left <= NEAR * largest and left >= 0.5 * before):
                 return CONVERGED
         before = left
         _take_rows(component, policy, chain)
@@ -546,30 +546,30 @@ def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-unty
     """Improve values and a policy by sweeps and the Krylov method; return the outcome."""
     n, chain = len(v), _policy_arrays(component)
     moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))
-    up, sweeps, spent, wait = True, 0, 0, SPENT
+    up, sweeps, spent, wait = True, 0, 0, _SPENT
     # A literal would compile the Krylov method a second time.
-    patience = int(np.int64(STEPS_IN_VAIN))
+    patience = int(np.int64(_STEPS_IN_VAIN))
     while sweeps < MOST:
         left, largest = _sweep_greedily(component, policy, v, up)
         up = not up
         if not np.isfinite(largest):
             return FAILED
-        if left <= SETTLED * largest:
+        if left <= _SETTLED * largest:
             return CONVERGED
         _take_rows(component, policy, chain)
         change, first, made = 0.0, 0.0, 0
         while made < EVALUATIONS:
             change = _sweep(chain, v, up)
             up, made = not up, made + 1
-            if made == EVALUATIONS - MEASURED:
+            if made == EVALUATIONS - _MEASURED:
                 first = change
             if change <= SMALLER * left:
                 break
         sweeps, spent = sweeps + made + 1, spent + made + 1
         if made < EVALUATIONS or spent < wait or not change > 0:
             continue
-        decay = np.log(first / change) / MEASURED
-        if decay * MANY_SWEEPS < np.log(change / (SETTLED * largest)):
+        decay = np.log(first / change) / _MEASURED
+        if decay * _MANY_SWEEPS < np.log(change / (_SETTLED * largest)):
             if impatient:
                 return CONTRACTS_SLOWLY
             _copy(v, before)
@@ -598,7 +598,7 @@ def _sweep_greedily(component, policy, v, up):  # type: ignore[no-untyped-def]
         best = gain[now]
         for e in range(ends[now], ends[now + 1]):
             best += chance[e] * v[to[e]]
-        better = SWITCH * abs(best)
+        better = _SWITCH * abs(best)
         for k in range(row_start[s], row_start[s + 1]):
             if k != now:
                 q = gain[k]

@@ -42,11 +42,11 @@ from solvent.model.text import action_names
 from solvent.model.transforms import PARAMETER
 from solvent.play.session import ActionValue, valued
 
-MOST_COMPARED = 6
-"""The largest number of equally good actions whose results are compared."""
+# The largest number of equally good actions whose results are compared.
+_MOST_COMPARED = 6
 
-TIED_DECIMALS = 8
-"""Number of decimals to which equal values agree."""
+# Number of decimals to which equal values agree.
+_TIED_DECIMALS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,12 +198,12 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
         begin = "It does not matter: all actions are equally good. "
     reply = max(choice.replies, key=lambda one: one.chance, default=None)
     values = set()
-    for one in best[:MOST_COMPARED]:
+    for one in best[:_MOST_COMPARED]:
         alone = joint_action(solved, choice.state, choice.player, one.number)
         found = results(
             solved, choice.state, alone if reply is None else (one.number, reply.number)
         )
-        values |= {round(result.reward + result.value, TIED_DECIMALS) + 0.0 for result in found}
+        values |= {round(result.reward + result.value, _TIED_DECIMALS) + 0.0 for result in found}
     if len(values) > 1:
         return f"{begin}The results differ, but have the same mean."
     scale = ValueScale(solved.game.info, choice.player)
@@ -215,19 +215,19 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
 STEPS = 8
 """The number of values of a parameter that are tried besides the present one."""
 
-BISECTIONS = 14
-"""Number of bisections, each of which halves the interval of a break-even point."""
+# Number of bisections, each of which halves the interval of a break-even point.
+_BISECTIONS = 14
 
 TIE = 1e-9
 
-MOST_EXPLOITED = 5
-"""Number of states that are listed for a best response."""
+# Number of states that are listed for a best response.
+_MOST_EXPLOITED = 5
 
-RANDOM_SHARE = 0.3
-"""The share of random actions in the episodes of a drill."""
+# The share of random actions in the episodes of a drill.
+_RANDOM_SHARE = 0.3
 
-DRILL_SECONDS = 0.09
-"""Seconds for collecting the positions of a drill."""
+# Seconds for collecting the positions of a drill.
+_DRILL_SECONDS = 0.09
 
 MOST_STATES = 30_000
 """The most states of a game that is solved for one value of a parameter; larger ones are left
@@ -236,8 +236,8 @@ out, with the values of the parameter that lead to them."""
 LONGEST = 30.0
 """The most seconds for solving a game with one value of a parameter."""
 
-DISCOUNTS = (0.5, 0.999)
-"""The range of discounts that are tried."""
+# The range of discounts that are tried.
+_DISCOUNTS = (0.5, 0.999)
 
 
 @dataclass(frozen=True)
@@ -297,7 +297,7 @@ def knobs_of(solved: SolvedGame) -> dict[str, Knob]:
         found[name] = Knob(name, float(value), _around(value), isinstance(value, float), make)
     present = float(own.get(PARAMETER, 1) or 1)
     base = getattr(game, "game", game) if PARAMETER in own else game
-    low, high = DISCOUNTS
+    low, high = _DISCOUNTS
     spread = sorted({*np.linspace(low, high, STEPS).round(3).tolist(), present})
     found[PARAMETER] = Knob(
         PARAMETER, present, tuple(spread), True, lambda value: discounted(base, value)
@@ -378,7 +378,7 @@ def _bisected(
 ) -> Break:
     """Halve the interval between a value with which an action is best and one where none is."""
     gap = int(abs(outside - inside))
-    for _ in range(BISECTIONS if knob.continuous else (gap - 1).bit_length()):
+    for _ in range(_BISECTIONS if knob.continuous else (gap - 1).bit_length()):
         middle = (inside + outside) / 2 if knob.continuous else (inside + outside) // 2
         found = valued(middle)
         if not found or middle in (inside, outside):
@@ -481,7 +481,7 @@ def exploit(solved: SolvedTable, policy: TabularPolicy, at: Any, progress: OnPro
     lost = np.bincount(rows, gain, minlength=left.n_states)
     total = lost * state_visitation(left, best.solution.policies[player])
     changes = []
-    for state in np.argsort(-total)[:MOST_EXPLOITED].tolist():
+    for state in np.argsort(-total)[:_MOST_EXPLOITED].tolist():
         if total[state] > TIE:
             new = int(best.solution.policies[player].probabilities[state].argmax())
             old = int(solved.solution.policies[player].probabilities[state].argmax())
@@ -507,9 +507,9 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
     """
     game = solved.game
     found: dict[Any, float] = {}
-    end = time.monotonic() + DRILL_SECONDS
+    end = time.monotonic() + _DRILL_SECONDS
     state = _drawn(game.initial(), dice)
-    while time.monotonic() < end or (not found and time.monotonic() < end + DRILL_SECONDS):
+    while time.monotonic() < end or (not found and time.monotonic() < end + _DRILL_SECONDS):
         if game.is_terminal(state):
             state = _drawn(game.initial(), dice)
             continue
@@ -518,7 +518,7 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
         joint = []
         for player, own in enumerate(legal):
             action = dice.choice(own)
-            if len(own) > 1 and dice.random() > RANDOM_SHARE:
+            if len(own) > 1 and dice.random() > _RANDOM_SHARE:
                 strategy = solved.policy(state, player)
                 [action] = dice.choices(list(strategy), list(strategy.values()))
             joint.append(action)

@@ -45,14 +45,14 @@ EPISODES = tuple(n * 10**k for k in range(6) for n in (1, 2, 5))
 MOST_STEPS = 200_000
 """Largest number of steps of all episodes together; the episode that reaches it is the last."""
 
-MATRIX_GAME = 3
-"""Number of steps that the update of a matrix game counts as."""
+# Number of steps that the update of a matrix game counts as.
+_MATRIX_GAME = 3
 
-LARGEST_SEED = 10**9
-"""The largest seed of an algorithm."""
+# The largest seed of an algorithm.
+_LARGEST_SEED = 10**9
 
-LONGEST_EPISODE = 10_000
-"""Steps after which an episode is cut off, since a bad policy may never end it."""
+# Steps after which an episode is cut off, since a bad policy may never end it.
+_LONGEST_EPISODE = 10_000
 
 MOST_STATES = 100_000
 """Largest number of states of a table that can be watched."""
@@ -91,11 +91,11 @@ class Setting(NamedTuple):
     default: float | None = None
 
 
-FALLING = 0.0
-"""The setting of the step size that means the falling one of the compiled Q-learning."""
+# The setting of the step size that means the falling one of the compiled Q-learning.
+_FALLING = 0.0
 
 SETTINGS: Mapping[str, Setting] = {
-    "alpha": Setting(f"step size α, 0 for 1/n^{STEP_SIZE_EXPONENT}", 0, 1, 0.01, FALLING),
+    "alpha": Setting(f"step size α, 0 for 1/n^{STEP_SIZE_EXPONENT}", 0, 1, 0.01, _FALLING),
     "epsilon": Setting("exploration ε", 0, 1, 0.01, EPSILON),
     "explore": Setting("exploration", 0, 1, 0.01),
     "lambda_": Setting("trace decay λ", 0, 1, 0.05),
@@ -107,8 +107,8 @@ SETTINGS: Mapping[str, Setting] = {
 }
 """The settings that can be chosen, by the parameter of an algorithm."""
 
-PLAIN_ALPHA = Setting("step size α", 0.01, 1, 0.01)
-"""The step size of an algorithm that accepts only a constant."""
+# The step size of an algorithm that accepts only a constant.
+_PLAIN_ALPHA = Setting("step size α", 0.01, 1, 0.01)
 
 
 @cache
@@ -123,7 +123,7 @@ def settings_of(method: str) -> dict[str, Setting]:
     for name in algorithm.settings.keys() & SETTINGS.keys():
         one, own = SETTINGS[name], algorithm.settings[name]
         if name == "alpha" and algorithm.run.__annotations__["alpha"] == "float":
-            one = PLAIN_ALPHA
+            one = _PLAIN_ALPHA
         found[name] = one if one.default is not None else one._replace(default=own)
     return {name: found[name] for name in SETTINGS if name in found}
 
@@ -269,7 +269,7 @@ class Course:
     def _begun(self, seed: int, settings: dict[str, Any]) -> Iterator[Estimate]:
         """Begin the algorithm, and count the steps that it takes."""
         algorithm = self.algorithm
-        if settings.get("alpha") == FALLING:
+        if settings.get("alpha") == _FALLING:
             settings["alpha"] = lambda n: n**-STEP_SIZE_EXPONENT
         if algorithm.seeded:
             settings["rng"] = np.random.default_rng(seed)
@@ -277,11 +277,11 @@ class Course:
         if algorithm.takes in (TABLE, BOTH_PLAYERS):
             for estimate in algorithm.run(self.table, *policies, **settings):
                 # A sweep solves or plays the matrix game of each state.
-                self._steps += MATRIX_GAME * self.table.n_states * (algorithm.takes != TABLE)
+                self._steps += _MATRIX_GAME * self.table.n_states * (algorithm.takes != TABLE)
                 yield estimate
             return
         env = RecordEpisodeStatistics(
-            TimeLimit(Env(self.table, observation="index"), LONGEST_EPISODE)
+            TimeLimit(Env(self.table, observation="index"), _LONGEST_EPISODE)
         )
         for estimate in algorithm.run(env, *policies, **settings):
             self._steps += env.length_queue[-1]
@@ -369,7 +369,7 @@ def watched(solved: SolvedTable, found: StateMap, query: Query) -> tuple[str, di
     method = check_choice(query.get("method") or next(iter(methods)), "method", methods)
     # Settings of the previously chosen algorithm are ignored.
     own = query.get("of", method) == method
-    seed = number(query, "seed", 0, 0, LARGEST_SEED)
+    seed = number(query, "seed", 0, 0, _LARGEST_SEED)
     asked = number(query, "frame", 1, 1, MOST_SWEEPS + 1)
     chosen = {
         n: number(query, f"o{n}", 0, 0, len(one.values) - 1)

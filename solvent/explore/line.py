@@ -50,11 +50,11 @@ KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
 QUIZZES = ("drill", "mistakes")
 """Kinds of quizzes: positions drawn at random, and the positions of one's own mistakes."""
 
-MOST_PLIES = 5000
-"""Largest number of moves of a line."""
+# Largest number of moves of a line.
+_MOST_PLIES = 5000
 
-MOST_FORCED = 10_000
-"""Number of consecutive moves without a choice after which a game counts as never ending."""
+# Number of consecutive moves without a choice after which a game counts as never ending.
+_MOST_FORCED = 10_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,8 +201,8 @@ class Line:
         number = f"move {len(self.plies) + 1}"
         if self.over:
             raise ValueError(f"{number}: the episode is over")
-        if len(self.plies) >= MOST_PLIES:
-            raise ValueError(f"a line has at most {MOST_PLIES} moves here")
+        if len(self.plies) >= _MOST_PLIES:
+            raise ValueError(f"a line has at most {_MOST_PLIES} moves here")
         state = self.state
         legal = self.game.legal_actions(state)
         if len(joint) != len(legal) or any(
@@ -302,7 +302,7 @@ class Line:
         line = self
         if max(map(len, self.game.info.actions)) == 1:
             return line  # No player ever has a choice, and each move is a click.
-        for _ in range(MOST_FORCED):
+        for _ in range(_MOST_FORCED):
             choosing = line.choosing()
             if line.over or (choosing if player is None else player in choosing):
                 return line

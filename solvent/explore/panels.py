@@ -103,17 +103,17 @@ MOST_ROWS = 10
 MISTAKES = 8
 """Number of mistakes that are asked again."""
 
-MOST_LOSING = 8
-"""Number of states that are listed for a policy."""
+# Number of states that are listed for a policy.
+_MOST_LOSING = 8
 
 STEPS = {"←": (0, -1), "→": (0, 1), "↑": (-1, 0), "↓": (1, 0)}
 """The square to which an arrow leads: rows down, and columns to the right."""
 
-MOST_TOLD = 8
-"""Number of moves whose stories are shown at once."""
+# Number of moves whose stories are shown at once.
+_MOST_TOLD = 8
 
-MOST_GRADED = 1000
-"""Largest number of games that are graded in one file."""
+# Largest number of games that are graded in one file.
+_MOST_GRADED = 1000
 
 Values = dict[str, Any]
 """The variables of a template."""
@@ -305,7 +305,7 @@ def _rows(
 
 def _told(explorer: Subject, view: View) -> list[str]:
     """Tell in words the events since the last choice that was shown."""
-    plies, named = view.here.plies[-MOST_TOLD:], explorer.states.named
+    plies, named = view.here.plies[-_MOST_TOLD:], explorer.states.named
     people = (0, 1) if view.me is None else (view.me,)
     choices = [n for n, ply in enumerate(plies) if any(ply.stakes[p] > 0 for p in people)]
     return [
@@ -574,7 +574,7 @@ def _agent_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     losing: Sequence[Any] = ()
     if loaded.location is not None:
         given = table.table, loaded.policy, table.solution, loaded.location
-        losing = losing_states(*given, MOST_LOSING, 4)
+        losing = losing_states(*given, _MOST_LOSING, 4)
     return {"loaded": loaded, "losing": losing}
 
 
@@ -631,6 +631,6 @@ def read_games(explorer: Subject, text: str) -> list[tuple[str, Line]]:
             raise ValueError(f"line {count}: {error}") from None
         view = View({"s": key.strip(), "game": explorer.key}, line, 0, None)
         found.append((view.address(line=line.text), line))
-        if len(found) > MOST_GRADED:
-            raise ValueError(f"there are more than {MOST_GRADED} games")
+        if len(found) > _MOST_GRADED:
+            raise ValueError(f"there are more than {_MOST_GRADED} games")
     return found

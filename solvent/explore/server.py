@@ -47,8 +47,8 @@ from solvent.model.progress import OnProgress
 from solvent.model.registry import find_spec, game_specs, make_game
 from solvent.model.scene import Prose, Scene
 
-MOST_PARTS = 3
-"""Parts of a scene that are shown in the gallery."""
+# Parts of a scene that are shown in the gallery.
+_MOST_PARTS = 3
 
 
 @dataclass
@@ -128,7 +128,7 @@ class Library:
             spec = game_specs().get(name)
             rules = " ".join(spec.rules.split()) if spec else find_spec(name).make.__doc__ or ""
             scene = self._scene(name)
-            shown_parts = tuple(one for one in scene if not isinstance(one, Prose))[:MOST_PARTS]
+            shown_parts = tuple(one for one in scene if not isinstance(one, Prose))[:_MOST_PARTS]
             line = rules.partition(". ")[0].rstrip(".") + "."
             found.append({"name": name, "picture": drawn(shown_parts), "line": line})
         return found
@@ -145,22 +145,22 @@ LARGEST_UPLOAD = 64 * 2**20
 LONGEST_ADDRESS = 40_000
 """Characters of what an address says."""
 
-FETCHED_BY_ITSELF = ("same-origin", "none")
-"""The browser's header for a request by this page, or by the person in the address bar."""
+# The browser's header for a request by this page, or by the person in the address bar.
+_FETCHED_BY_ITSELF = ("same-origin", "none")
 
 LINK = {"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
 """The browser's headers for a followed link, into a window and not into a frame."""
 
 LOOPBACK = "127.0.0.1"
 
-GUARDS = {
+# Headers of every answer.
+_GUARDS = {
     "X-Content-Type-Options": "nosniff",
     "Referrer-Policy": "same-origin",
     "Cross-Origin-Resource-Policy": "same-origin",
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""Headers of every answer."""
 
 DEFECT = "This page has met an error of its own, which should not happen. Please report it: {}"
 
@@ -236,7 +236,7 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
 
     @app.after_request
     def guarded(answer: Response) -> Response:
-        answer.headers.update(GUARDS)
+        answer.headers.update(_GUARDS)
         return answer
 
     for word, *_ in PAGES:
@@ -300,7 +300,7 @@ def _error_page(error: Exception) -> Page:
 
 def _is_by_itself() -> bool:
     """Return whether no other page has made the request."""
-    return request.headers.get("Sec-Fetch-Site", "none") in FETCHED_BY_ITSELF
+    return request.headers.get("Sec-Fetch-Site", "none") in _FETCHED_BY_ITSELF
 
 
 def _is_link() -> bool:

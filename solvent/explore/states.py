@@ -24,14 +24,14 @@ from solvent.report.state_map import field_text, leaves, ordered
 MOST_STATES = 100_000
 """The fields of a larger table are not listed; what is written there is read by its kind."""
 
-MOST_OPTIONS = 60
-"""A field with more values is written, not chosen from a list."""
+# A field with more values is written, not chosen from a list.
+_MOST_OPTIONS = 60
 
 LONGEST = 2000
 """Characters of an address's state."""
 
-LONGEST_VALUE = 100
-"""Characters of a field's value."""
+# Characters of a field's value.
+_LONGEST_VALUE = 100
 
 PLAYERS = ("player", "turn", "ball", "offence", "winner", "receiver")
 """Fields that name one of two players."""
@@ -116,7 +116,7 @@ class States:
         for name, value in zip(names, values, strict=True):
             known = ("False", "True") if isinstance(value, bool) else ()
             options = tuple(columns.get(name, known))
-            if len(options) > MOST_OPTIONS:
+            if len(options) > _MOST_OPTIONS:
                 options = ()
             found.append((name, field_text(value), options))
         return found
@@ -291,6 +291,6 @@ def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     value: Any = ...
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         value = text if isinstance(like, str) else literal_eval(text)
-    if value is ... or len(text) > LONGEST_VALUE or not _alike(value, like):
+    if value is ... or len(text) > _LONGEST_VALUE or not _alike(value, like):
         raise ValueError(f"{name} is {shown(text)}; allowed are values such as {field_text(like)}")
     return value

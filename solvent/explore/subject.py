@@ -29,20 +29,20 @@ from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
 from solvent.report.state_map import BOARD, StateMap, leaves, state_map, state_map_section
 
-MOST_SQUARES = 100_000
-"""The largest table for which a board shows the values of squares."""
+# The largest table for which a board shows the values of squares.
+_MOST_SQUARES = 100_000
 
 LONGEST_LINE = 30_000
 """Characters of a line."""
 
-MOST_LINES = 300
-"""Lines that are kept for quick answers."""
+# Lines that are kept for quick answers.
+_MOST_LINES = 300
 
 PATIENCE = 0.1
 """Seconds that a request waits for a result."""
 
-MOST_KEPT = 200
-"""Results that are kept."""
+# Results that are kept.
+_MOST_KEPT = 200
 
 MOST_RUNNING = 8
 """Jobs that run at the same time."""
@@ -124,7 +124,7 @@ class Jobs:
                         f"{MOST_RUNNING} computations are running; load this page again when one "
                         f"of them has ended"
                     )
-                if len(self._jobs) >= MOST_KEPT:
+                if len(self._jobs) >= _MOST_KEPT:
                     self._jobs.pop(ended[0])
                 self._jobs[key] = Job(work)
             return self._jobs[key]
@@ -271,7 +271,7 @@ class Subject:
             text: The moves, as an address has them.
             line: The line.
         """
-        if len(self._lines) >= MOST_LINES:
+        if len(self._lines) >= _MOST_LINES:
             self._lines.pop(next(iter(self._lines)))
         self._lines[key, text] = line
         return line
@@ -328,7 +328,7 @@ class Subject:
     @cached_property
     def board_map(self) -> StateMap | None:
         """The whole map of a game on a board; None if it is on none, or too large."""
-        small = self.table is not None and self.table.table.n_states <= MOST_SQUARES
+        small = self.table is not None and self.table.table.n_states <= _MOST_SQUARES
         if small and place_of(self.solved, self.states.starts[0]):
             with suppress(ValueError):  # Two states may be on one place.
                 return self.state_map

@@ -58,8 +58,8 @@ from solvent.model import (
 STOPPED = -1
 """The room of an episode that the clock has ended."""
 
-SLOWNESS = 4
-"""Expected number of moves before the clock stops an episode, for each room."""
+# Expected number of moves before the clock stops an episode, for each room.
+_SLOWNESS = 4
 
 
 class Place(NamedTuple):
@@ -148,7 +148,7 @@ class Corridor(Rules):
             for name, value in (("gap", self.gap), ("slip", self.slip), ("bait", self.bait))
         )
         at_random = slip * (1 - gap * Fraction(self.doors - 1, self.doors))
-        stop = Fraction(1, SLOWNESS * self.rooms)
+        stop = Fraction(1, _SLOWNESS * self.rooms)
         return (1 - slip) + at_random, (1 - slip) * (1 - gap) + at_random, stop, bait * stop
 
     def reward_until(self, room: int) -> Fraction:

@@ -42,8 +42,8 @@ from solvent.model import (
 )
 
 THROWS = ("rock", "paper", "scissors")
-OPEN = -1
-"""No throw yet."""
+# No throw yet.
+_OPEN = -1
 
 
 class Hands(NamedTuple):
@@ -68,7 +68,7 @@ class RockPaperScissors(Rules):
         """Check the parameter."""
         object.__setattr__(self, "wins", check_integers(self.wins, "wins", 1, 1000, (3, 3)))
 
-    start = Hands(OPEN, OPEN)
+    start = Hands(_OPEN, _OPEN)
 
     @cached_property
     def info(self) -> GameInfo:
@@ -94,7 +94,7 @@ class RockPaperScissors(Rules):
 
     def is_terminal(self, state: Hands) -> bool:
         """Return whether both players have thrown."""
-        return state.first != OPEN
+        return state.first != _OPEN
 
     def observe(self, state: Hands, player: int) -> NDArray[np.float32]:
         """Return both throws, in thirds; 0 before."""

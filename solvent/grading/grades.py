@@ -85,8 +85,8 @@ from solvent.scoring import policy_from
 GROUP = "solvent.exercises"
 """The group of entry points under which packages declare their exercises."""
 
-ASKS = ("policy", "values", "action_values")
-"""The kinds of answers that can be asked for."""
+# The kinds of answers that can be asked for.
+_ASKS = ("policy", "values", "action_values")
 
 OF = ("optimal", "uniform")
 """The policies whose values can be asked for."""
@@ -138,7 +138,7 @@ class Exercise:
 
     def __post_init__(self) -> None:
         """Check the values; their types are checked where a file is read."""
-        check_choice(self.asks, "asks", ASKS)
+        check_choice(self.asks, "asks", _ASKS)
         check_choice(self.of, "of", OF)
         check_integer(self.player, "player", 0, 1)
         for is_wrong, said in (
@@ -424,8 +424,8 @@ TOLD = 3
 NAMED = 4
 """The number of actions of a mixed strategy that are named."""
 
-LONGEST_PROBLEM = 500
-"""Largest number of characters of the reason why a file cannot be graded."""
+# Largest number of characters of the reason why a file cannot be graded.
+_LONGEST_PROBLEM = 500
 
 
 @dataclass(frozen=True)
@@ -519,7 +519,7 @@ def grade_files(
             got = grade(found, read_answer(file, shapes, actions))
         except Exception as error:  # Whatever one file does, the others are graded.
             told = str(error).removeprefix(f"{file}: ") or type(error).__name__
-            yield Graded(str(file), None, printable(brief(told, LONGEST_PROBLEM)))
+            yield Graded(str(file), None, printable(brief(told, _LONGEST_PROBLEM)))
         else:
             yield Graded(str(file), got)
 
@@ -553,14 +553,14 @@ def write_grades(path: str | Path, graded: Sequence[Graded]) -> None:
 TOLERANCE = 1e-3
 """The largest allowed difference between 1 and the sum of a state's probabilities."""
 
-FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
-"""The first characters of a cell that a spreadsheet computes."""
+# The first characters of a cell that a spreadsheet computes.
+_FORMULAS = ("=", "+", "-", "@", "＝", "＋", "－", "＠")  # noqa: RUF001
 
 
 def _cell(text: str, *, lines: bool = False) -> str:
     """A text as a cell of a table that spreadsheets open."""
     plain = printable(text, "\n" if lines else "")
-    return f"'{plain}" if plain.lstrip().startswith(FORMULAS) else plain
+    return f"'{plain}" if plain.lstrip().startswith(_FORMULAS) else plain
 
 
 def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:

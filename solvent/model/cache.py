@@ -43,8 +43,8 @@ _ENTRY = re.compile(r"[0-9a-f]{64}")
 _CODE = (".py", ".js", ".html", ".j2")
 """Extensions of the files that results may depend on."""
 
+# Seconds after which the writer of an unfinished entry is taken to be gone.
 _ABANDONED = 86_400
-"""Seconds after which the writer of an unfinished entry is taken to be gone."""
 
 
 class Packed(NamedTuple):

@@ -60,14 +60,14 @@ DOCUMENTED: Mapping[str, tuple[tuple[str, ...], Board]] = {
 """Action names and board, by ``module:class`` of the environment or of a base class."""
 
 
-START_TOLERANCE = 1e-6
-"""Tolerance for the sum of the start distribution, which may be in single precision."""
+# Tolerance for the sum of the start distribution, which may be in single precision.
+_START_TOLERANCE = 1e-6
 
 TOLERANCE = 1e-9
 """Tolerance for the sum of the probabilities of a state and action."""
 
-RESETS = 64
-"""Number of resets that must all lead to one state for it to count as the only start."""
+# Number of resets that must all lead to one state for it to count as the only start.
+_RESETS = 64
 
 
 class Cell(NamedTuple):
@@ -153,7 +153,7 @@ class GymnasiumTable(Words):
             )
         if not self.transitions or set(self.transitions) != set(range(len(self.transitions))):
             raise ValueError(f"P has states {list(self.transitions)[:5]}...; expected 0, 1, 2, ...")
-        _check_distribution(self.start, "start", START_TOLERANCE)
+        _check_distribution(self.start, "start", _START_TOLERANCE)
         for state, actions in self.transitions.items():
             if not actions:
                 raise ValueError(f"P[{state}] lists no action")
@@ -292,11 +292,11 @@ def _width(transitions: Transitions) -> int:
 
 def _reset_start(env: Any) -> Sequence[float]:
     """Return the start distribution of an environment whose resets all lead to one state."""
-    first = {str(env.reset(seed=seed)[0]) for seed in range(RESETS)}
+    first = {str(env.reset(seed=seed)[0]) for seed in range(_RESETS)}
     numbers = {str(state): state for state in env.P}
     if len(first) > 1 or not first <= set(numbers):
         raise ValueError(
-            f"{type(env).__name__} has no initial_state_distrib, and {RESETS} resets lead to "
+            f"{type(env).__name__} has no initial_state_distrib, and {_RESETS} resets lead to "
             f"{shown(sorted(first))}; expected one state of P. GymnasiumTable(P, start) takes the "
             f"distribution"
         )

@@ -74,11 +74,11 @@ ALLOWED = (
     'such as Pmax=? [F "goal"] or R{"steps"}min=? [F x=3]'
 )
 
-CHILD = "from solvent.model.prism_game import answer_parent; answer_parent()"
-"""The program of the child process, which has the module path of its parent."""
+# The program of the child process, which has the module path of its parent.
+_CHILD = "from solvent.model.prism_game import answer_parent; answer_parent()"
 
-UNNAMED = "unlabelled"
-"""The name of an action that the model does not label."""
+# The name of an action that the model does not label.
+_UNNAMED = "unlabelled"
 
 
 def game_from_prism(path: str | Path, *, property: str, constants: str = "") -> PrismGame:
@@ -107,7 +107,7 @@ def game_from_prism(path: str | Path, *, property: str, constants: str = "") -> 
     if find_spec("stormpy") is None:
         raise ModuleNotFoundError("No module named 'stormpy'", name="stormpy")
     child = subprocess.run(
-        [sys.executable, "-P", "-c", CHILD],
+        [sys.executable, "-P", "-c", _CHILD],
         input=pickle.dumps((path, property, str(constants))),
         capture_output=True,
         env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
@@ -530,7 +530,7 @@ class _Reading:
         keys: list[tuple[str, int]] = []
         met: Counter[tuple[int, str]] = Counter()
         for row, state in enumerate(self.row_state.tolist()):
-            name = ", ".join(sorted(labels.get_labels_of_choice(row) if labels else ())) or UNNAMED
+            name = ", ".join(sorted(labels.get_labels_of_choice(row) if labels else ())) or _UNNAMED
             met[state, name] += 1
             keys.append((name, met[state, name]))
         order = {key: i for i, key in enumerate(sorted(set(keys)))}

@@ -51,11 +51,11 @@ if TYPE_CHECKING:
 GROUP = "solvent.games"
 """The group of entry points under which packages declare their games."""
 
-OPENSPIEL = "openspiel:"
-"""Prefix of the name of an OpenSpiel game."""
+# Prefix of the name of an OpenSpiel game.
+_OPENSPIEL = "openspiel:"
 
 FORMATS: Mapping[str, str] = {
-    OPENSPIEL: "solvent.model.openspiel:maker",
+    _OPENSPIEL: "solvent.model.openspiel:maker",
     **dict.fromkeys(
         (".prism", ".pm", ".nm", ".jani", ".drn", ".umb"), "solvent.model.prism_game:maker"
     ),
@@ -63,14 +63,14 @@ FORMATS: Mapping[str, str] = {
 """Importers of the games of other programs, by name prefix or file ending. Each takes the rest of
 the name, or the file, and returns the maker of the game."""
 
-MINIGRID = "minigrid"
-"""The package whose environments are read by stepping through all their states."""
+# The package whose environments are read by stepping through all their states.
+_MINIGRID = "minigrid"
 
-MINIGRID_IDS = "MiniGrid-"
-"""Prefix of the ids of that package, which it registers when it is imported."""
+# Prefix of the ids of that package, which it registers when it is imported.
+_MINIGRID_IDS = "MiniGrid-"
 
-ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
-"""Pattern of a Gymnasium id with a version."""
+# Pattern of a Gymnasium id with a version.
+_ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 
 UNDISCOUNTED = (
     "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
@@ -218,7 +218,7 @@ class GameSpec:
                     f"{one.name} of the game {self.name} is {shown(value)}; expected {expected}"
                 )
         for env_id, environment in self.environments.items():
-            if not ENVIRONMENT_ID.fullmatch(env_id) or not isinstance(environment, Environment):
+            if not _ENVIRONMENT_ID.fullmatch(env_id) or not isinstance(environment, Environment):
                 raise ValueError(
                     f"environments of the game {self.name} has {shown(env_id)}; expected ids such "
                     f"as 'namespace/Name-v0', each with an Environment"
@@ -431,10 +431,10 @@ def find_spec(name: str) -> GameSpec:
             near = nearest(name, [*words, *gym.registry])
             hint = f"did you mean {near!r}?" if near else "`solvent list` shows all"
             raise ValueError(f"no game or environment {shown(name)}; {hint}")
-        reader = "minigrid_game" if name.startswith(MINIGRID_IDS) else "gymnasium_table"
+        reader = "minigrid_game" if name.startswith(_MINIGRID_IDS) else "gymnasium_table"
         return GameSpec(name=name, make=load(f"solvent.model.{reader}:maker")(name))
     if (form := _format(name)) is not None:
-        return GameSpec(name=name, make=load(FORMATS[form])(name.removeprefix(OPENSPIEL)))
+        return GameSpec(name=name, make=load(FORMATS[form])(name.removeprefix(_OPENSPIEL)))
     module, found = load_place(name, "game")
     if found is None:
         found = _only_game(module, name)
@@ -458,8 +458,8 @@ def register_plugin(env_id: str) -> None:
     Raises:
         ModuleNotFoundError: If the package is not installed.
     """
-    if env_id.startswith(MINIGRID_IDS):
-        importlib.import_module(MINIGRID)
+    if env_id.startswith(_MINIGRID_IDS):
+        importlib.import_module(_MINIGRID)
 
 
 def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
@@ -535,8 +535,8 @@ def check_registered(name: str, what: str, *, trust: bool = False) -> str:
 
 def _format(name: str) -> str | None:
     """Return the one of :data:`FORMATS` that a name has; None if it has none."""
-    if name.startswith(OPENSPIEL):
-        return OPENSPIEL
+    if name.startswith(_OPENSPIEL):
+        return _OPENSPIEL
     ending = Path(name).suffix
     return ending if ending in FORMATS else None
 
@@ -661,7 +661,7 @@ def game_of(subject: Any) -> Any:
     for found in (native, getattr(native, "rules", None), getattr(native, "game", None)):
         if hasattr(found, "info") and hasattr(found, "initial"):
             return found
-    if any(kind.__module__.partition(".")[0] == MINIGRID for kind in type(native).__mro__):
+    if any(kind.__module__.partition(".")[0] == _MINIGRID for kind in type(native).__mro__):
         return load("solvent.model.minigrid_game:MiniGridGame.from_env")(subject)
     if hasattr(native, "P") or isinstance(native, gym.Env):
         return load("solvent.model.gymnasium_table:GymnasiumTable.from_env")(subject)

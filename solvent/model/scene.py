@@ -165,8 +165,8 @@ MARKS: Mapping[str, str] = {
 """The marks in a drawing for cells without text, by their look; any other is a point."""
 
 
-MOST_DRAWN = 40
-"""The largest number of pieces in a row that are all drawn as text."""
+# The largest number of pieces in a row that are all drawn as text.
+_MOST_DRAWN = 40
 
 
 def scene_text(scene: Scene) -> str:
@@ -188,7 +188,9 @@ def _lines(part: Part, names: int) -> Iterator[str]:
             if below:
                 yield "".join(f" {label} " for label in below).rstrip()
         case Pieces(name=name, cells=cells):
-            marks = [_mark(cell) for cell in cells[:MOST_DRAWN]] + ["…"] * (len(cells) > MOST_DRAWN)
+            marks = [_mark(cell) for cell in cells[:_MOST_DRAWN]] + ["…"] * (
+                len(cells) > _MOST_DRAWN
+            )
             yield " ".join([f"{name}:"] * bool(name) + marks)
         case Gauge(name=name, value=value, most=most, more=more):
             yield f"{name:{names}} {gauge(value, most)}" + (f" + {more:g}" if more else "")

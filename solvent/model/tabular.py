@@ -77,8 +77,8 @@ def remembered(
     return remembering
 
 
-SUM_TOLERANCE = 1e-9
-"""Tolerance for the sum of a distribution, which rounding may move away from 1."""
+# Tolerance for the sum of a distribution, which rounding may move away from 1.
+_SUM_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,7 +165,7 @@ class TabularGame:
 
     def _check_sums(self) -> None:
         """Check that the start and every row are distributions."""
-        if not ((self.initial >= 0).all() and abs(self.initial.sum() - 1) <= SUM_TOLERANCE):
+        if not ((self.initial >= 0).all() and abs(self.initial.sum() - 1) <= _SUM_TOLERANCE):
             raise ValueError(
                 f"{self.info.name}: the probabilities of the start are not a distribution; they "
                 f"sum to {self.initial.sum()}"
@@ -174,7 +174,7 @@ class TabularGame:
         filled = np.flatnonzero(np.diff(self.outcome_start))
         total = np.zeros(self.n_rows)
         total[filled] = np.add.reduceat(self.probability, self.outcome_start[:-1][filled])
-        wrong = np.flatnonzero(~(np.abs(total - 1) <= SUM_TOLERANCE))
+        wrong = np.flatnonzero(~(np.abs(total - 1) <= _SUM_TOLERANCE))
         if len(wrong):
             raise ValueError(
                 f"{self._row_name(int(wrong[0]))}: probabilities sum to {total[wrong[0]]}, not 1"
@@ -388,7 +388,7 @@ class TabularPolicy:
             (~(probabilities >= 0).all(axis=1), "has an entry that is negative or not a number"),
             (((probabilities > 0) & ~mask).any(axis=1), "gives weight to an illegal action"),
             (
-                ~game.terminal & (np.abs(probabilities.sum(axis=1) - 1) > SUM_TOLERANCE),
+                ~game.terminal & (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE),
                 "does not sum to 1",
             ),
         )

@@ -56,15 +56,15 @@ from solvent.report.sections import Section, templates
 DISTANCES_WIDTH, ROW, ABOVE, BESIDE = 500, 21, 8, 16
 """Pixels of the chart of distances: its width, a row, room above the rows and at the right."""
 
-CURVE_ROUNDING = 1e-9
-"""The largest difference between the end of a curve and the score of the policies."""
+# The largest difference between the end of a curve and the score of the policies.
+_CURVE_ROUNDING = 1e-9
 
-ALONG = "environment steps"
-"""The name of the horizontal axes."""
+# The name of the horizontal axes.
+_ALONG = "environment steps"
 
-THRESHOLDS = np.append(np.linspace(0.0, 0.99, 100), 1.0 - 1e-9)
-"""Normalized scores of a performance profile, from uniform to optimal play. Optimal runs, which
-rounding puts to either side of 1, are above the last one."""
+# Normalized scores of a performance profile, from uniform to optimal play. Optimal runs, which
+# rounding puts to either side of 1, are above the last one.
+_THRESHOLDS = np.append(np.linspace(0.0, 0.99, 100), 1.0 - 1e-9)
 
 POINTS = 60
 """The number of points of a curve over seeds."""
@@ -258,7 +258,7 @@ def ends(task: TaskRecord, curves: Curves) -> tuple[str, ...]:
         last = curves[agent.name][-1]
         pairs = ((last.gap, agent.gap), (last.mode_gap, agent.mode_gap))
         close = all(
-            drawn == own or abs(drawn - own) <= CURVE_ROUNDING * max(1.0, abs(own))
+            drawn == own or abs(drawn - own) <= _CURVE_ROUNDING * max(1.0, abs(own))
             for drawn, own in pairs
         )
         if last.timesteps != agent.timesteps or not close:
@@ -296,7 +296,7 @@ def _panel(
     both = (quantity, f"mode_{quantity}")
     numbers = [getattr(at, own) for curve in curves.values() for at in curve for own in both]
     y = gap_axis(numbers, unbounded=True) if optimum is None else value_axis([optimum, *numbers])
-    panel = Panel(title, name, _steps(curves), y, ALONG)
+    panel = Panel(title, name, _steps(curves), y, _ALONG)
     if optimum is not None:
         panel.level(optimum, f"optimum {optimum:.4g}", "optimum")
         for text, value in levels.items():
@@ -350,7 +350,7 @@ def profile_panel(tasks: Sequence[TaskRecord], marks: Mapping[str, Mark]) -> Pan
     for algorithm in algorithms_of(tasks):
         scores = normalized_scores(tasks, algorithm)
         if any(scores):
-            profile = performance_profile(scores, THRESHOLDS)
+            profile = performance_profile(scores, _THRESHOLDS)
             text = f"{algorithm}: {profile.mean[90]:.0%} of the runs above 0.9"
             # Many curves end together; in the middle they are apart.
             half = max(int((profile.mean >= 0.5).sum()) - 1, 0)
@@ -386,7 +386,7 @@ def gap_band_panel(
         f"{gap}, {policy}",
         _steps(curves),
         gap_axis(numbers, unbounded=True),
-        ALONG,
+        _ALONG,
     )
     for algorithm, band in bands.items():
         text = f"{algorithm}: interquartile mean {band.mean[-1]:.3g} in the end, as recorded"
@@ -562,7 +562,7 @@ def _readings(runs: Sequence[Run], name: str, quantity: str, dashed: str = "") -
         quantity,
         Axis(0.0, float(max(last, 1))),
         y,
-        ALONG,
+        _ALONG,
     )
     marks = algorithm_marks(run["algorithm"] for run in runs)
     if panel.y.low < 0:

@@ -163,8 +163,8 @@ def render(
     return page
 
 
-TEMPLATES = templates("solvent.report")
-"""The templates of this folder. Without jinja2 this import fails, before a page takes any work."""
+# The templates of this folder. Without jinja2 this import fails, before a page takes any work.
+_TEMPLATES = templates("solvent.report")
 
 
 def template(name: str, **shown: Any) -> str:
@@ -174,7 +174,7 @@ def template(name: str, **shown: Any) -> str:
         name: The file of its template.
         shown: The variables of the template.
     """
-    return TEMPLATES.get_template(name).render(
+    return _TEMPLATES.get_template(name).render(
         two_digits="{:.2f}".format,
         least_seeds=LEAST_SEEDS,
         style=beside(__file__, "page.css"),
@@ -183,12 +183,12 @@ def template(name: str, **shown: Any) -> str:
     )
 
 
-OF_A_GAME: View = {
+# The variables of the template for what only a bench has.
+_OF_A_GAME: View = {
     **dict.fromkeys(("by_task", "profiles", "citation"), ""),
     **dict.fromkeys(("overall", "failures"), ()),
     "improvements": {},
 }
-"""The variables of the template for what only a bench has."""
 
 
 def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -> str:
@@ -201,7 +201,7 @@ def _page(views: Sequence[View], sections: Sequence[Section], **of_bench: Any) -
         tasks=views,
         scripts=scripts,
         baseline_shape=BASELINE_SHAPE,
-        **OF_A_GAME | of_bench,
+        **_OF_A_GAME | of_bench,
     )
 
 

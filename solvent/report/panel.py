@@ -74,8 +74,8 @@ OWN_MARKS = (
 )  # fmt: skip
 """Algorithms with a colour and a shape of their own, in the order of both."""
 
-OTHER_COLOURS = range(len(OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
-"""The numbers of the colours that all other algorithms share."""
+# The numbers of the colours that all other algorithms share.
+_OTHER_COLOURS = range(len(OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
 
 
 def algorithm_marks(names: Iterable[str]) -> dict[str, Mark]:
@@ -88,7 +88,7 @@ def algorithm_marks(names: Iterable[str]) -> dict[str, Mark]:
         names: The names of all algorithms of a page.
     """
     pairs = {name: (number, number) for number, name in enumerate(OWN_MARKS)}
-    others = list(product(OTHER_COLOURS, range(len(SHAPES))))
+    others = list(product(_OTHER_COLOURS, range(len(SHAPES))))
     for name in sorted(set(names) - set(OWN_MARKS)):
         first = crc32(name.encode()) % len(others)
         order = others[first:] + others[:first]
@@ -128,14 +128,14 @@ LABEL = 12
 """Least vertical distance of two labels."""
 LETTER = 7.2
 """Width of a letter, about; there is no font to measure. Names of levels are a little smaller."""
-LEADER = 16
-"""Room between the end of a level and its label, for the line that joins them."""
-ZERO_LANE = 0.14
-"""The share of an axis of gaps from 0 to the first decade; the break is in the middle of it."""
-LANE = 0.1
-"""The share of an axis that is a band for an infinite number, with a break in the middle of it."""
-MOST_DECADES = 8
-"""The largest number of decades for which every one has a label."""
+# Room between the end of a level and its label, for the line that joins them.
+_LEADER = 16
+# The share of an axis of gaps from 0 to the first decade; the break is in the middle of it.
+_ZERO_LANE = 0.14
+# The share of an axis that is a band for an infinite number, with a break in the middle of it.
+_LANE = 0.1
+# The largest number of decades for which every one has a label.
+_MOST_DECADES = 8
 KEYS = 24
 """Height of the legend below a chart."""
 STYLE = (
@@ -148,8 +148,8 @@ LEVELS = (
     ".break{fill:#f4f6f7}path.break{fill:none;stroke:#5b6670}"
 )
 """The rules that :data:`STYLE` lacks for charts with levels or a band of 0."""
-KEY_ROOM = 5
-"""Room that a colour and the gap before the next take, in letters."""
+# Room that a colour and the gap before the next take, in letters.
+_KEY_ROOM = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,7 +204,7 @@ class Axis:
         if self.logarithmic:
             first, last = math.ceil(math.log10(self.low) - 1e-9), math.log10(self.high) + 1e-9
             powers = range(first, math.floor(last) + 1)
-            every = -(-len(powers) // MOST_DECADES)
+            every = -(-len(powers) // _MOST_DECADES)
             return [0.0] * bool(self.zero) + [10.0**power for power in powers[::every]]
         rough = (self.high - self.low) / about
         power = 10.0 ** math.floor(math.log10(rough))
@@ -220,12 +220,12 @@ def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
         gaps: The gaps to draw; those that are not finite have no place.
         unbounded: Whether infinite gaps have a band.
     """
-    above = LANE * (unbounded and math.inf in gaps)
+    above = _LANE * (unbounded and math.inf in gaps)
     positive = [gap for gap in gaps if gap >= ROUNDING and math.isfinite(gap)] or [0.1]
     low = math.floor(math.log10(min(positive)) + 1e-9)
     high = math.ceil(math.log10(max(positive)) - 1e-9)
     high = max(high, low + 1)
-    return Axis(10.0**low, 10.0**high, logarithmic=True, zero=ZERO_LANE, above=above)
+    return Axis(10.0**low, 10.0**high, logarithmic=True, zero=_ZERO_LANE, above=above)
 
 
 def value_axis(values: Iterable[float]) -> Axis:
@@ -239,7 +239,7 @@ def value_axis(values: Iterable[float]) -> Axis:
     low, high = min(finite), max(finite)
     # Values that are all alike are in the middle of an axis that can be read.
     margin = 0.06 * (high - low if high - low > ROUNDING else 1.0)
-    below, above = (LANE * (end in drawn) for end in (-math.inf, math.inf))
+    below, above = (_LANE * (end in drawn) for end in (-math.inf, math.inf))
     return Axis(low - margin, high + margin, below=below, above=above)
 
 
@@ -284,7 +284,7 @@ class Panel:
         # The optimum is in bold.
         widths = [len(label) * (1.1 if kind == "optimum" else 1) for _, label, kind in self.levels]
         longest = max(widths, default=0)
-        return RIGHT + LEADER + 0.9 * LETTER * longest if longest else RIGHT
+        return RIGHT + _LEADER + 0.9 * LETTER * longest if longest else RIGHT
 
     def key(self, name: str, colour: str, shape: str) -> None:
         """An entry of the legend below the chart: a shape around the origin, and its name."""
@@ -433,7 +433,7 @@ class Panel:
         """The names of the levels, apart from each other, each joined to its line."""
         named = sorted((self._y(value), label, kind) for value, label, kind in self.levels if label)
         heights = [height for height, _, _ in named]
-        end, begin = WIDTH - self.right, WIDTH - self.right + LEADER
+        end, begin = WIDTH - self.right, WIDTH - self.right + _LEADER
         return "".join(
             f'<path class="leader" d="M{end + 2:g} {height:.1f}L{begin - 3:g} {place:.1f}"/>'
             f'<text class="{kind}" x="{begin:g}" y="{place + 4:.1f}">{escape(label)}</text>'
@@ -545,7 +545,7 @@ def bar(
 
 def keys(names: Sequence[str], colours: Sequence[str], left: float, top: float, wide: float) -> str:
     """Named colours; each has room in proportion to the length of its name."""
-    lengths = [len(name) + KEY_ROOM for name in names]
+    lengths = [len(name) + _KEY_ROOM for name in names]
     places = left + wide * np.cumsum([0, *lengths[:-1]]) / sum(lengths)
     return "".join(
         f'<rect x="{x:.1f}" y="{top}" width="11" height="11" fill="{colour}"/>'

@@ -36,8 +36,8 @@ MOST_ACTIONS = 6
 """The largest number of actions that are listed for a state; of more, only the best are listed."""
 MOST_BYTES = 1_500_000
 """The largest size of embedded numbers, in bytes before they are written as text."""
-WRAPPED = 20
-"""States that are a single number are wrapped into rows of this many."""
+# States that are a single number are wrapped into rows of this many.
+_WRAPPED = 20
 TIE = 1e-9
 """An action that loses less than this is as good as the best, in units of the largest value if
 that is larger than 1."""
@@ -326,13 +326,13 @@ def _fields(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[Field, ...], tuple
         told.append(Field(name, values, place))
     board = BOARD if rows[0].keys() >= set(BOARD) else ()
     varying = tuple(one for one in told if len(one.values) > 1 or one.name in board) or (told[0],)
-    if len(varying) > 1 or len(varying[0].values) <= WRAPPED:
+    if len(varying) > 1 or len(varying[0].values) <= _WRAPPED:
         return varying, ()
     [only] = varying
     texts = tuple(field_text(value) for value in only.values)
     return (
-        Field(f"{only.name} from", tuple(texts[::WRAPPED]), only.place // WRAPPED),
-        Field("and", tuple(f"+{n}" for n in range(WRAPPED)), only.place % WRAPPED),
+        Field(f"{only.name} from", tuple(texts[::_WRAPPED]), only.place // _WRAPPED),
+        Field("and", tuple(f"+{n}" for n in range(_WRAPPED)), only.place % _WRAPPED),
     ), texts
 
 

@@ -144,8 +144,8 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
         raise ValueError(f"{path}: not a network of {algorithm} ({what})") from error
 
 
-SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
-"""Hyperparameters that may be a schedule, as in rl-baselines3-zoo."""
+# Hyperparameters that may be a schedule, as in rl-baselines3-zoo.
+_SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
 
 NAMED = {name: getattr(nn, name) for name in ("ReLU", "Tanh", "ELU", "GELU", "SiLU")}
 """Classes of ``torch.nn`` that ``policy_kwargs`` may name, as in ``nn.ReLU``."""
@@ -241,7 +241,7 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     # YAML reads 1e6 as text, and rl-baselines3-zoo therefore takes numbers of any kind.
     n_timesteps = int(check_rational(arguments.pop("n_timesteps"), "n_timesteps", 1, 10**12))
     policy = str(arguments.pop("policy", "MlpPolicy"))
-    for name in SCHEDULED:
+    for name in _SCHEDULED:
         if isinstance(arguments.get(name), str):
             arguments[name] = _schedule(name, arguments[name])
     if isinstance(arguments.get("policy_kwargs"), str):

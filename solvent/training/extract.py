@@ -186,8 +186,8 @@ SEATS = (0, 1)
 OF_ACTION_VALUES = (DQNPolicy, QRDQNPolicy)
 """Networks of action values, of which the largest is chosen; QR-DQN's are means of quantiles."""
 
-LIBRARIES = ("sb3_contrib", "solvent", "stable_baselines3")
-"""Packages whose models are known to act by the outputs of their networks."""
+# Packages whose models are known to act by the outputs of their networks.
+_LIBRARIES = ("sb3_contrib", "solvent", "stable_baselines3")
 
 ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 """Activations allowed between the layers of a network that is kept as plain arrays."""
@@ -366,7 +366,7 @@ def _check_own(model: BaseAlgorithm) -> None:
         ValueError: If a method was replaced, even if its deterministic policy is the same.
     """
     for method in (model.predict, model.policy.predict, model.policy._predict):
-        if getattr(method, "__module__", "").partition(".")[0] not in LIBRARIES:
+        if getattr(method, "__module__", "").partition(".")[0] not in _LIBRARIES:
             raise ValueError(
                 f"{type(model.policy).__name__} has a {method.__name__} of its own, so its actions "
                 f"need not follow from its network's outputs; pass it as a function, "

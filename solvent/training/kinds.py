@@ -62,11 +62,11 @@ from solvent.training.environments import (
 )
 from solvent.training.extract import SEATS, Extraction, extract, extract_seats, network_player
 
-MOST_AVERAGED = 125
-"""Default limit of tables in the average of a training whose learner takes both seats."""
+# Default limit of tables in the average of a training whose learner takes both seats.
+_MOST_AVERAGED = 125
 
-LATEST = 0.7
-"""Probability of meeting the latest snapshot, in a game that has a table."""
+# Probability of meeting the latest snapshot, in a game that has a table.
+_LATEST = 0.7
 
 KINDS = {
     "policies": ("scores", "policy"),
@@ -75,8 +75,8 @@ KINDS = {
 }
 """The name of the scores and the prefix of the file names, for each kind of policy."""
 
-NETWORKS = ("network.npz", "network_mode.npz")
-"""The files of the sampled and of the greedy network."""
+# The files of the sampled and of the greedy network.
+_NETWORKS = ("network.npz", "network_mode.npz")
 
 Policies = Sequence[tuple[TabularPolicy, Floats | None]]
 """A policy for each learned seat, with its probability of illegal actions, [S], if known."""
@@ -381,7 +381,7 @@ class SelfPlay(WithTable):
         if snapshots is None:
             both = self.learner.seats_apart or act_at_once(self.game).any()
             snapshots = 0 if both else 3
-        rarely = 0 if snapshots else self.setup.n_timesteps // MOST_AVERAGED
+        rarely = 0 if snapshots else self.setup.n_timesteps // _MOST_AVERAGED
         if share is None:
             share = self.setup.exploring_starts
         if share is None:
@@ -389,7 +389,7 @@ class SelfPlay(WithTable):
         self.request |= {
             "model_hash": self.game.model_hash,
             "past_selves": snapshots,
-            "latest": LATEST,
+            "latest": _LATEST,
             "refresh": self.refresh or max(50_000, rarely),
             "exploring": float(share),
         }
@@ -420,7 +420,7 @@ class SelfPlay(WithTable):
                 autoreset_mode=AutoresetMode.SAME_STEP,
             )  # fmt: skip
         policy_of = partial(policies_of_seats, begun, self.observation)
-        return SelfPlayEnv(env, policy_of, averages=self._averages, size=size, latest=LATEST)
+        return SelfPlayEnv(env, policy_of, averages=self._averages, size=size, latest=_LATEST)
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return SelfPlayEvalCallback(
@@ -479,13 +479,13 @@ class WithoutTable(Training):
         return ReturnCallback(every=every, path=path)
 
     def save(self, folder: Path, model: BaseAlgorithm, origin: dict[str, Any]) -> dict[str, Any]:
-        for name, mode in zip(NETWORKS, (False, True), strict=True):
+        for name, mode in zip(_NETWORKS, (False, True), strict=True):
             save_network(folder / name, self._player(model, mode=mode), origin)
         return {}
 
     def read(self, folder: Path, result: Mapping[str, Any]) -> dict[str, Any]:
         return {
-            "networks": tuple(load_network(folder / name) for name in NETWORKS),
+            "networks": tuple(load_network(folder / name) for name in _NETWORKS),
             "curve": read_curve(folder / "curve.csv", self.point),
         }
 

@@ -364,8 +364,8 @@ POLICY_GRADIENT = (PPO, A2C, MaskablePPO)
 PARTS = 8
 """Largest number of independent parts of a rollout, by which the noise is measured."""
 
-NO_CLIP = 1e9
-"""A clip range that clips nothing."""
+# A clip range that clips nothing.
+_NO_CLIP = 1e9
 
 
 class GradientReading(NamedTuple):
@@ -472,7 +472,7 @@ def read_gradient(
         noise=float(parts.var(axis=0, ddof=1).sum() / len(parts) / (mean @ mean)),
         exact_advantages=cosine(exact),
         exact_states=cosine(given * expected / sampled, normalize_advantage=False),
-        unclipped=cosine(clip_range=lambda _: NO_CLIP) if hasattr(model, "clip_range") else nan,
+        unclipped=cosine(clip_range=lambda _: _NO_CLIP) if hasattr(model, "clip_range") else nan,
         no_entropy=cosine(ent_coef=0.0),
     )
 

@@ -71,8 +71,8 @@ from solvent.training.extract import SEATS
 LEFT = 0.1
 """Final learning rate and step size, as a share of the initial ones."""
 
-COOLING = 0.3
-"""The share of training in which the temperature falls."""
+# The share of training in which the temperature falls.
+_COOLING = 0.3
 
 ILLEGAL = -1e9
 """The logit of an illegal action; its probability is 0 in floats."""
@@ -367,7 +367,7 @@ class MirrorDescent(MaskablePPO):
         """Return the present step size of mirror descent, and its temperature."""
         remaining = self._current_progress_remaining
         size = self.step_size * (LEFT + (1 - LEFT) * remaining)
-        warm = max(0.0, 1 - (1 - remaining) / COOLING)
+        warm = max(0.0, 1 - (1 - remaining) / _COOLING)
         return size, self.temperature**warm * self.last_temperature ** (1 - warm)
 
     def _fit_critic(self, transitions: JointTransitions) -> float:

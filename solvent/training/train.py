@@ -112,7 +112,8 @@ SCHEMA = Schema(
 )
 """Schema of a checkpoint's file."""
 
-COUNTERS = (
+# Attributes of a learner that count or follow a schedule; each learner has some of them.
+_COUNTERS = (
     "num_timesteps",
     "_n_updates",
     "_current_progress_remaining",
@@ -120,7 +121,6 @@ COUNTERS = (
     "_n_calls",
     "exploration_rate",
 )
-"""Attributes of a learner that count or follow a schedule; each learner has some of them."""
 
 LAST_SEEN = ("_last_obs", "_last_episode_starts")
 
@@ -150,7 +150,7 @@ def save_checkpoint(
     header = {
         "kind": SCHEMA.kind,
         "request": request,
-        "counters": {name: getattr(model, name) for name in COUNTERS if hasattr(model, name)},
+        "counters": {name: getattr(model, name) for name in _COUNTERS if hasattr(model, name)},
         "groups": optimizer["param_groups"],
         "python": random.getstate(),
         "numpy": [name, *position],
@@ -237,7 +237,7 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
             if tensor.shape not in ((), weight.shape):
                 raise ValueError(f"{name} of the optimizer has the shape {tuple(tensor.shape)}")
     for name, value in header["counters"].items():
-        if name not in COUNTERS or not is_number(value):
+        if name not in _COUNTERS or not is_number(value):
             raise ValueError(f"counter {name} is {shown(value)}")
         setattr(model, name, value)
     for name in LAST_SEEN:

@@ -55,14 +55,14 @@ from solvent.model.parameters import shown
 RETRIES = 20
 """Number of times a block is solved again when its process or machine has died."""
 
-TASKS_PER_PROCESSOR = 4
-"""Number of tasks into which a layer is cut, so that no processor waits long for the last one."""
+# Number of tasks into which a layer is cut, so that no processor waits long for the last one.
+_TASKS_PER_PROCESSOR = 4
 
-REACHABLE_WITHIN = 10.0
-"""Seconds within which the head has to answer."""
+# Seconds within which the head has to answer.
+_REACHABLE_WITHIN = 10.0
 
-CLIENT = "ray://"
-"""The prefix of the address of Ray's client."""
+# The prefix of the address of Ray's client.
+_CLIENT = "ray://"
 
 PATIENCE = 60.0
 """Seconds for which the cluster may be without a processor before the driver gives up."""
@@ -130,7 +130,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             reads, number = tuple(game.reads(layer)), next(self._numbers)
             arguments = this_build(type(game).__module__), number, layer, reads
             values = [self._kept[needed] for needed in reads]
-            size = -(-len(starts) // (TASKS_PER_PROCESSOR * max(1, self.processors)))
+            size = -(-len(starts) // (_TASKS_PER_PROCESSOR * max(1, self.processors)))
             blocks, tasks = list(starts), {}
             for first in range(0, len(blocks), size):
                 part = blocks[first : first + size]
@@ -178,7 +178,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             raise _cause(error) from error
         except Exception as error:
             # When it is disconnected, Ray's client raises whatever the libraries below it do.
-            by_client = self.address.startswith(CLIENT)
+            by_client = self.address.startswith(_CLIENT)
             if not by_client and not isinstance(error, (self._ray.exceptions.RayError, OSError)):
                 raise
             raise ClusterError(
@@ -310,7 +310,7 @@ def _check_reachable(address: str) -> None:
         )
     host, port = parts[1], int(parts[2])
     try:
-        socket.create_connection((host, port), timeout=REACHABLE_WITHIN).close()
+        socket.create_connection((host, port), timeout=_REACHABLE_WITHIN).close()
     except (OSError, OverflowError) as error:
         raise ClusterError(f"nothing answers at {address} ({error})") from error
 

@@ -81,8 +81,8 @@ from solvent.model.files import (
 )
 from solvent.model.parameters import check_choice, is_number, shown
 
-REMEMBERED_BYTES = 1 << 30
-"""Largest number of bytes, unpacked from compact files, that a folder keeps in memory."""
+# Largest number of bytes, unpacked from compact files, that a folder keeps in memory.
+_REMEMBERED_BYTES = 1 << 30
 
 _checked: set[tuple[object, ...]] = set()
 """The files that this process has checked, each by its state on disk and its expected content."""
@@ -103,7 +103,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         self._entries: dict[Layer, dict[str, Any]] = {}
         self._start_checksums: dict[Layer, str] = {}
         largest = 8 * max(prod(game.shape(layer)) for layer in game.layers)
-        self._rounded = lru_cache(max(1, REMEMBERED_BYTES // largest))(self._unpack)
+        self._rounded = lru_cache(max(1, _REMEMBERED_BYTES // largest))(self._unpack)
 
     @classmethod
     def create(cls, folder: str | Path, game: LayeredGame, keep: str | None = None) -> LayerFolder:

@@ -27,14 +27,14 @@ import numpy as np
 from solvent.exact.layered.game import Layer, LayeredGame, LayerSample, WarmStart
 from solvent.exact.layered.store import KEEPS, LayerStore, pack
 
-FILE_OVERHEAD = 512
-"""Approximate bytes of a layer on disk besides its numbers: its header and its record."""
+# Approximate bytes of a layer on disk besides its numbers: its header and its record.
+_FILE_OVERHEAD = 512
 
-PACKED = 2.0
-"""Largest number of bytes of a value in a compact file, if nothing can be compressed."""
+# Largest number of bytes of a value in a compact file, if nothing can be compressed.
+_PACKED = 2.0
 
-PROGRAM = 200 << 20
-"""Approximate bytes of the interpreter and the modules that it has imported."""
+# Approximate bytes of the interpreter and the modules that it has imported.
+_PROGRAM = 200 << 20
 
 
 class ResourceError(OSError):
@@ -208,7 +208,7 @@ def disk_bytes(
     game: LayeredGame,
     store: LayerStore | None = None,
     keep: str = "all",
-    packed: float = PACKED,
+    packed: float = _PACKED,
 ) -> int:
     """Return the largest number of bytes that a solve still adds to its folder.
 
@@ -225,7 +225,7 @@ def disk_bytes(
     exact = sum(layer_bytes(game, layer) for layer in left)
     compact = ceil(exact / 8 * packed) if keep == "compact" else 0
     values = exact if keep == "all" else window_bytes(game, store) + compact
-    return values + FILE_OVERHEAD * len(left) + newest_starts_bytes(game)
+    return values + _FILE_OVERHEAD * len(left) + newest_starts_bytes(game)
 
 
 def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> int:
@@ -245,11 +245,11 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
         )
     else:
         values = values_bytes(game) if keep == "all" else window_bytes(game)
-    return PROGRAM + game.problem_bytes + solved + values + newest_starts_bytes(game)
+    return _PROGRAM + game.problem_bytes + solved + values + newest_starts_bytes(game)
 
 
 def check_disk(
-    game: LayeredGame, folder: Path, store: LayerStore | None = None, packed: float = PACKED
+    game: LayeredGame, folder: Path, store: LayerStore | None = None, packed: float = _PACKED
 ) -> None:
     """Raise unless the layers still to be written fit on the disk.
 

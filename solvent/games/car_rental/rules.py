@@ -45,17 +45,17 @@ from solvent.model import (
 )
 from solvent.model.arrays import Floats, Ints
 
-RENT, MOVE, SECOND_LOT = 10, 2, 4
-"""Income of a rented car, cost of moving one, and cost of a second parking lot."""
+# Income of a rented car, cost of moving one, and cost of a second parking lot.
+_RENT, _MOVE, _SECOND_LOT = 10, 2, 4
 MOST_MOVED, MOST_PARKED = 5, 10
-REQUESTS, RETURNS = (3, 4), (3, 2)
-"""Expected numbers of requests and of returns at each location."""
+# Expected numbers of requests and of returns at each location.
+_REQUESTS, _RETURNS = (3, 4), (3, 2)
 
 PARTS = 2**160
 """Poisson probabilities are multiples of 1/PARTS."""
 
-TERMS = 150
-"""Terms of the series of exp(4) after which less than 2**-500 is left."""
+# Terms of the series of exp(4) after which less than 2**-500 is left.
+_TERMS = 150
 
 
 class Cars(NamedTuple):
@@ -90,7 +90,7 @@ def day(capacity: int, requests: int, returns: int) -> Day:
     rent = [0] * (capacity + 1)
     for morning in range(capacity + 1):
         for rented, p in enumerate(at_most(morning, requests)):
-            rent[morning] += p * RENT * rented
+            rent[morning] += p * _RENT * rented
             left = morning - rented
             for returned, q in enumerate(at_most(capacity - left, returns)):
                 parts[morning, left + returned] += p * q
@@ -100,7 +100,7 @@ def day(capacity: int, requests: int, returns: int) -> Day:
 @cache
 def at_most(limit: int, mean: int) -> tuple[int, ...]:
     """Return the distribution of a Poisson number capped at the limit, in units of 1/PARTS."""
-    exponential = sum(Fraction(mean**n, factorial(n)) for n in range(TERMS))
+    exponential = sum(Fraction(mean**n, factorial(n)) for n in range(_TERMS))
     below = [round(PARTS * mean**n / (factorial(n) * exponential)) for n in range(limit)]
     return (*below, PARTS - sum(below))
 
@@ -151,7 +151,7 @@ class CarRental(Rules):
     @property
     def _days(self) -> list[Day]:
         """Return a day at each location."""
-        return [day(self.capacity, *means) for means in zip(REQUESTS, RETURNS, strict=True)]
+        return [day(self.capacity, *means) for means in zip(_REQUESTS, _RETURNS, strict=True)]
 
     def _evenings(self) -> Iterator[Cars]:
         """Return all states, ordered by the cars at the first location."""
@@ -172,9 +172,9 @@ class CarRental(Rules):
         moved = action - MOST_MOVED
         first = min(state.first - moved, self.capacity)
         second = min(state.second + moved, self.capacity)
-        cost = MOVE * (abs(moved) - int(self.shuttle and moved > 0))
+        cost = _MOVE * (abs(moved) - int(self.shuttle and moved > 0))
         if self.parking:
-            cost += SECOND_LOT * ((first > MOST_PARKED) + (second > MOST_PARKED))
+            cost += _SECOND_LOT * ((first > MOST_PARKED) + (second > MOST_PARKED))
         return first, second, cost
 
     def transition(self, state: Cars, joint_action: JointAction) -> tuple[Outcome, ...]:

@@ -154,8 +154,8 @@ RULES: Mapping[str, tuple[Rule, str]] = {
 }
 """The rules by name, each with its description."""
 
-BY_SKILL = ("coarse", "tree")
-"""Rules that ask for the difference of SKILLs, which a combat of given probabilities lacks."""
+# Rules that ask for the difference of SKILLs, which a combat of given probabilities lacks.
+_BY_SKILL = ("coarse", "tree")
 
 
 def combat_policy(name: str, game: TabularGame, player: int = 0) -> TabularPolicy:
@@ -187,7 +187,7 @@ def suits_combat(name: str, game: TabularGame, player: int) -> bool:
         player: The hero, always 0.
     """
     by_skill = rules_of(game.info).round_probabilities is None
-    return player == 0 and (by_skill or name not in BY_SKILL)
+    return player == 0 and (by_skill or name not in _BY_SKILL)
 
 
 BASELINES: Mapping[str, Baseline] = {

@@ -30,8 +30,8 @@ from solvent.report.solved import ScoredAgent, SolvedTask
 COSTLY = 1e-9
 """Choices that lose less than this count as optimal."""
 
-VICTORY, SCORE = "probability of victory", "expected score, as a share of the largest"
-"""Titles of the colour scale without and with weights."""
+# Titles of the colour scale without and with weights.
+_VICTORY, _SCORE = "probability of victory", "expected score, as a share of the largest"
 
 ABSENT = 65535
 """The code of a cell that play does not reach."""
@@ -108,7 +108,7 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
     if not solved.agents:
         template = re.sub(r'<span class="learned-note">.*?</span>', "", template, flags=re.DOTALL)
     if grid.best != 1:
-        template = template.replace("probability of\nvictory", SCORE).replace(VICTORY, SCORE)
+        template = template.replace("probability of\nvictory", _SCORE).replace(_VICTORY, _SCORE)
     return template.replace("{{data}}", script_json(data))
 
 

@@ -87,8 +87,8 @@ Case: TypeAlias = tuple[Fraction, int, int]
 LARGEST_WEIGHT = 100
 """The largest weight of a point of STAMINA or LUCK that is left at a victory."""
 
-EXTENSIONS = ("round_probabilities", "stamina_weight", "luck_weight", "luck_cost")
-"""Parameters that a game's description lists only if they differ from the default."""
+# Parameters that a game's description lists only if they differ from the default.
+_EXTENSIONS = ("round_probabilities", "stamina_weight", "luck_weight", "luck_cost")
 
 SOURCES = (
     "Johnston 2022, doi 10.1016/j.ejor.2022.01.039, Algorithm 1 and equations 1-20",
@@ -296,7 +296,7 @@ class FightingFantasy(Rules):
                 (item.name, _plain(value))
                 for item in fields(self)
                 for value in [getattr(self, item.name)]
-                if item.name not in EXTENSIONS or value != item.default
+                if item.name not in _EXTENSIONS or value != item.default
             ),
             observation_labels=("skill difference", "hero", "opponent", "luck", "round"),
             unit=WINS if best == 1 else "points",

@@ -85,8 +85,8 @@ from solvent.games.football.solver.solved import football_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 
-FIELD_GOAL_SHARE = 3 / 7
-"""The value of a field goal in units of a touchdown (the paper's section on the matrix)."""
+# The value of a field goal in units of a touchdown (the paper's section on the matrix).
+_FIELD_GOAL_SHARE = 3 / 7
 
 
 @dataclass(frozen=True)
@@ -255,7 +255,7 @@ def _branch_terms(
         1.0 * (touchdown | made),
         prorated,
         1.0 * favourable,
-        1.0 * touchdown + FIELD_GOAL_SHARE * (scored & kick) - conceded,
+        1.0 * touchdown + _FIELD_GOAL_SHARE * (scored & kick) - conceded,
         -1.0 * (~last & (lost | conceded)),
         -1.0 * safety,
         -1.0 * (last & (lost | conceded)),
@@ -299,8 +299,8 @@ def fit_constants(rules: PackedRules) -> Constants:
 SHORT, MEDIUM = 3, 7
 """Yards to go up to which a distance is short, and medium."""
 
-USUAL_RUNS = ((0.7, 0.6, 0.5), (0.65, 0.5, 0.35), (0.7, 0.25, 0.1))
-"""The share of runs on first, second, and any later down, at short, medium and long distances."""
+# The share of runs on first, second, and any later down, at short, medium and long distances.
+_USUAL_RUNS = ((0.7, 0.6, 0.5), (0.65, 0.5, 0.35), (0.7, 0.25, 0.1))
 
 SURE_FIELD_GOAL = 1 / 3
 
@@ -324,7 +324,7 @@ def run_or_pass_strategies(run_share: float, rules: PackedRules) -> Strategies:
 def habit_strategies(rules: PackedRules) -> Strategies:
     """Tendencies by down and distance."""
     _, to_go, to_goal, _ = rules.situation.astype(np.int64).T
-    table = np.array(USUAL_RUNS)
+    table = np.array(_USUAL_RUNS)
     down, distance = situation_classes(rules)
     share = table[np.minimum(down, len(table) - 1), distance][:, None]
     depth = np.minimum(to_go / rules.ruleset.first_down, 1.0)

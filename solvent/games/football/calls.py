@@ -109,6 +109,7 @@ def offence_calls(chart: Chart) -> tuple[str, ...]:
     return (*map(str, range(1, chart.plays + 1)), "quick kick", "field goal", "punt")
 
 
+# Descriptions of the actions that are neither a play of a chart nor a defence.
 _EXPLAINED = {
     "quick kick": "a punt that takes them by surprise, on any down",
     "field goal": "3 points if it is good, which is likelier from closer in",
@@ -120,7 +121,6 @@ _EXPLAINED = {
     "time-out": "stop the clock; uses up one of your time-outs",
     "no time-out": "let the clock run",
 }
-"""Descriptions of the actions that are neither a play of a chart nor a defence."""
 
 
 def what_follows_call(
@@ -236,6 +236,7 @@ def short_text(cell: Cell) -> str:
     return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"
 
 
+# Words for kinds of results, with the yards put in; other kinds are called by their names.
 _WORDS = {
     "offence-penalty": "penalty of {} on the offence",
     "defence-penalty": "penalty of {} on the defence",
@@ -244,7 +245,6 @@ _WORDS = {
     "blocked-punt": "punt blocked",
     "long-gain": "long gain",
 }
-"""Words for kinds of results, with the yards put in; other kinds are called by their names."""
 
 
 def told_result(game: Any, state: Any, branch: Consequence | None, result: Result | None) -> str:

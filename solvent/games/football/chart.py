@@ -84,6 +84,7 @@ LONGEST = 99
 PENALTIES = frozenset({"offence-penalty", "defence-penalty"})
 KICKS = frozenset({"punt", "fumbled-punt", "blocked-punt"})
 
+# The word of each kind's code, and the least and the most yards.
 _KINDS: dict[str, tuple[str, int, int]] = {
     "gain": ("", -LONGEST, LONGEST),
     "incomplete": ("inc", 0, 0),
@@ -97,20 +98,19 @@ _KINDS: dict[str, tuple[str, int, int]] = {
     "blocked-punt": ("block", 0, 0),
     "fumbled-punt": ("punt", 1, LONGEST),
 }
-"""The word of each kind's code, and the least and the most yards."""
 
 KINDS = tuple(_KINDS)
 """The kinds of results."""
 
 _BY_WORD = {word: kind for kind, (word, _, _) in reversed(_KINDS.items())}
 
+# The kinds that have use for a field.
 _EXTRAS = {
     "out_of_bounds": ("gain",),
     "return_yards": ("interception", "punt"),
     "first_down": ("defence-penalty",),
     "options": ("choice",),
 }
-"""The kinds that have use for a field."""
 
 _CODE = re.compile(
     r"(?P<word>inc|fum|int|off|def|long|punt|block)?(?P<yards>[+-]?\d{1,4})?"
@@ -118,8 +118,8 @@ _CODE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
-EXAMPLES = "5, -3, 12o, inc, fum, fum6, int15r10, off5, def15f, off10/7, long, punt40r8, block"
-"""One code of each form, for messages."""
+# One code of each form, for messages.
+_EXAMPLES = "5, -3, 12o, inc, fum, fum6, int15r10, off5, def15f, off10/7, long, punt40r8, block"
 
 
 @dataclass(frozen=True, order=True)
@@ -194,7 +194,7 @@ def parse_result(text: str) -> Result:
         kind = ""
     wants_yards = kind in KINDS and _KINDS[kind][1] < _KINDS[kind][2]
     if not match or not kind or (wants_yards != bool(match["yards"]) and kind != "fumble"):
-        raise ValueError(f"{shown(code)} is not a result; results look like {EXAMPLES}")
+        raise ValueError(f"{shown(code)} is not a result; results look like {_EXAMPLES}")
     return Result(
         kind,
         int(match["yards"] or 0),
@@ -399,8 +399,8 @@ SHIPPED = ("standard", "cautious", "aerial", "dice")
 LARGEST_FILE = 1_000_000
 """Bytes; a chart of 99 plays against 26 defences takes far less."""
 
-USUAL_SIZE = "20 x 10"
-"""Plays and defences of a file that does not state its size."""
+# Plays and defences of a file that does not state its size.
+_USUAL_SIZE = "20 x 10"
 
 _SIZE = re.compile(r"([1-9]\d?)\s*[x×]\s*([1-9]|1\d|2[0-6])", re.ASCII)
 
@@ -458,7 +458,7 @@ def read_csv(content: bytes, file: str) -> Chart:
         ChartError: If it is not a chart.
     """
     remarks, table = _remarks_and_table(content, file)
-    match = _SIZE.fullmatch(size := remarks.get("size", USUAL_SIZE))
+    match = _SIZE.fullmatch(size := remarks.get("size", _USUAL_SIZE))
     if match is None:
         raise ChartError(
             f"{file}: the size is {shown(size)}; write plays x defences, as in '# size: 9 x 6', "

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from solvent.games.football.packed import PackedRules
     from solvent.games.football.solver.points import PointsSolution
 
-CALL_FIGURES = ("probability", "points lost")
-"""Numeric columns of a call sheet."""
+# Numeric columns of a call sheet.
+_CALL_FIGURES = ("probability", "points lost")
 
 chart_commands = typer.Typer(
     no_args_is_help=True,
@@ -214,7 +214,7 @@ def sheet(
     for side, of_side in sides.items():
         console.print()
         rows = [(call.name, f"{100 * call.chance:.2f}%", f"{call.loss:.4f}") for call in of_side]
-        show_rows(console, (side, *CALL_FIGURES), rows, numbers=CALL_FIGURES)
+        show_rows(console, (side, *_CALL_FIGURES), rows, numbers=_CALL_FIGURES)
 
 
 def _solved(

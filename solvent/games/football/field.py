@@ -11,16 +11,16 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     import pygame
 
-GRASS = ((47, 122, 66), (42, 111, 60))
-"""Two greens, in turns every ten yards."""
+# Two greens, in turns every ten yards.
+_GRASS = ((47, 122, 66), (42, 111, 60))
 
 END_ZONE = (38, 70, 124)
 LINE = (226, 232, 226)
 TO_GAIN = (250, 204, 60)
 BALL = (134, 76, 42)
 
-STRIPE = 5
-"""Characters between two yard lines."""
+# Characters between two yard lines.
+_STRIPE = 5
 
 
 def pitch(length: int, ball: int | None, gain: int | None) -> tuple[str, ...]:
@@ -69,9 +69,9 @@ def paint_pitch(surface: pygame.Surface, cells: pygame.Rect, text: str) -> None:
     pygame.draw.rect(surface, END_ZONE, cells)
     left = len(text) - len(text.lstrip("▒"))
     right = len(text.rstrip("▒"))
-    for stripe, first in enumerate(range(left, right, STRIPE)):
-        pygame.draw.rect(surface, GRASS[stripe % 2], part(first, min(STRIPE, right - first)))
-    for column in range(left + STRIPE, right, STRIPE):
+    for stripe, first in enumerate(range(left, right, _STRIPE)):
+        pygame.draw.rect(surface, _GRASS[stripe % 2], part(first, min(_STRIPE, right - first)))
+    for column in range(left + _STRIPE, right, _STRIPE):
         line(column, LINE, 1)
     for column in (left, right):
         line(column, LINE, 3)

@@ -31,8 +31,8 @@ WAYS = ("go for it", "quick kick", "punt formation", "field goal")
 WAY_COLOURS = ("#0072b2", "#56b4e9", "#e69f00", "#009e73")
 GO, QUICK_KICK, PUNT, KICK = range(len(WAYS))
 
-MOST_TO_GO = 30
-"""Longer distances are not drawn."""
+# Longer distances are not drawn.
+_MOST_TO_GO = 30
 
 
 class FourthDowns(NamedTuple):
@@ -148,7 +148,7 @@ def everywhere(rules: PackedRules, following: Floats) -> FourthDowns:
         following: [U] the values of successors to the offence.
     """
     field, downs = rules.ruleset.field, rules.ruleset.downs
-    shape = field - 1, min(MOST_TO_GO, field - 1)
+    shape = field - 1, min(_MOST_TO_GO, field - 1)
     places = [(x, y) for x in range(shape[0]) for y in range(min(shape[1], shape[0] - x))]
     at = tuple(np.array(places).T)
     found = fourth_downs(

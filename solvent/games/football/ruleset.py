@@ -56,8 +56,8 @@ YardTable: TypeAlias = tuple[tuple[int, Fraction], ...]
 KickTable: TypeAlias = tuple[tuple[str, Fraction], ...]
 """The ends of a kick (see the module), and their probabilities."""
 
-LONGEST_FIELD = 200
-"""Yards between the goal lines are at most this."""
+# Yards between the goal lines are at most this.
+_LONGEST_FIELD = 200
 
 LARGEST_WEIGHT = 1_000_000
 """Weights in a table of kicks are at most this."""
@@ -221,7 +221,7 @@ class Ruleset(Numbers):
 
     def __post_init__(self) -> None:
         """Check every number and how they fit; tables are put into one form."""
-        field = check_integer(self.field, "field", 2, LONGEST_FIELD)
+        field = check_integer(self.field, "field", 2, _LONGEST_FIELD)
         ranges: tuple[tuple[int, int, tuple[str, ...]], ...] = (
             (1, 9, ("downs",)),
             (1, field, ("first_down",)),
@@ -230,7 +230,7 @@ class Ruleset(Numbers):
             (0, field - 2, ("field_goal_spot",)),
             (1, field - 1, ("touchback",)),
             (0, field, ("fake_punt_penalty", "blocked_punt_loss", "long_play")),
-            (0, 900, DURATIONS),
+            (0, 900, _DURATIONS),
         )
         for low, high, names in ranges:
             for name in names:
@@ -239,7 +239,7 @@ class Ruleset(Numbers):
         check_integer(self.out_of_bounds_seconds, "out_of_bounds_seconds", 0, saved)
         for name in ("early_field_goals", "half_the_distance"):
             check_flag(getattr(self, name), name)
-        gains = spread(_mapping(self.long_gain, "long_gain"), "long_gain", 1, LONGEST_FIELD)
+        gains = spread(_mapping(self.long_gain, "long_gain"), "long_gain", 1, _LONGEST_FIELD)
         tables: dict[str, Any] = {
             "extra_point": check_rational(self.extra_point, "extra_point", 0, 1),
             "field_goals": self._read_field_goals(),
@@ -268,7 +268,7 @@ class Ruleset(Numbers):
                 f"barred is {shown(self.barred)}; allowed is a list of [yards, first, last play]"
             ) from error
         for yards, first, last in triples:
-            check_integer(yards, "yards of barred", 1, LONGEST_FIELD)
+            check_integer(yards, "yards of barred", 1, _LONGEST_FIELD)
             check_integer(first, "first play of barred", 1, 99)
             check_integer(last, "last play of barred", first, 99)
         return tuple(triples)
@@ -370,8 +370,8 @@ def _plain(name: str, value: Any) -> Any:
     return value
 
 
-DURATIONS = ("play_seconds", "long_play_seconds", "dead_ball_seconds", "interception_seconds")
-"""The ruleset's lengths of plays, besides a play out of bounds."""
+# The ruleset's lengths of plays, besides a play out of bounds.
+_DURATIONS = ("play_seconds", "long_play_seconds", "dead_ball_seconds", "interception_seconds")
 
 
 class TimeLeft(NamedTuple):
@@ -441,8 +441,8 @@ class ClockRules(Numbers):
             ValueError: If a length is no multiple of the tick, or is 0: a half in which plays take
                 no time need not end.
         """
-        lengths = {name: getattr(ruleset, name) for name in DURATIONS}
-        for name in DURATIONS[:2]:
+        lengths = {name: getattr(ruleset, name) for name in _DURATIONS}
+        for name in _DURATIONS[:2]:
             shorter = lengths[name] - ruleset.out_of_bounds_seconds
             lengths[f"{name} - out_of_bounds_seconds"] = shorter
         for name, seconds in lengths.items():

@@ -2,8 +2,8 @@
 
 from solvent.model.registry import Command, Environment, GameSpec
 
-MODEL = "14e27ad1a940f371381aff7e5cc97048119b16b76ceb2f96581325bdda11c622"
-"""The hash of the model of a drive."""
+# The hash of the model of a drive.
+_MODEL = "14e27ad1a940f371381aff7e5cc97048119b16b76ceb2f96581325bdda11c622"
 
 SPEC = GameSpec(
     name="football-strategy",
@@ -15,10 +15,10 @@ SPEC = GameSpec(
     ),
     environments={
         "solvent/FootballStrategy-v0": Environment(
-            opponent="optimal", optimum=0.4276550008965, model_hash=MODEL
+            opponent="optimal", optimum=0.4276550008965, model_hash=_MODEL
         ),
         "solvent/FootballAgent-v0": Environment(
-            opponent="paper-agent", optimum=4.056183788860, model_hash=MODEL
+            opponent="paper-agent", optimum=4.056183788860, model_hash=_MODEL
         ),
         "solvent/FootballTwoMinutes-v0": Environment(
             parameters={"form": "two-minutes"}, opponent="uniform"

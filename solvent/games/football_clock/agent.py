@@ -91,8 +91,8 @@ class ClockManagement:
 
 MANAGEMENT = ClockManagement()
 
-WAYS_KEPT = 20
-"""Strategies of so many times and standings are kept, each in some 7 MB on the full field."""
+# Strategies of so many times and standings are kept, each in some 7 MB on the full field.
+_WAYS_KEPT = 20
 
 CLOCKLESS, FIELD_GOAL_BEHIND, TOUCHDOWN_BEHIND, FIELD_GOAL_AHEAD, TOUCHDOWN_AHEAD = range(5)
 """Offence level or early, behind by a field goal or by more, or ahead by either."""
@@ -120,7 +120,7 @@ class AgentPlayer:
         self.management = management
         self._utilities = utilities(layout.rules, constants)
         self._lock = Lock()
-        self.strategies_of = lru_cache(maxsize=WAYS_KEPT)(self._strategies_of)
+        self.strategies_of = lru_cache(maxsize=_WAYS_KEPT)(self._strategies_of)
         # The branches after which the offence goes on.
         rules, branch = layout.rules, layout.rules.branches
         goes_on = (branch["row"] < rules.n_situations) & branch["same_side"]

@@ -33,8 +33,8 @@ from solvent.exact.matrix_game import Work, solve_in, work_for
 from solvent.games.football.packed import Arrays, PackedRules
 from solvent.model.arrays import Bools, Floats, Ints
 
-STATES_TOGETHER = 680
-"""Approximate number of states processed side by side."""
+# Approximate number of states processed side by side.
+_STATES_TOGETHER = 680
 
 Numbers = NDArray[np.int32]
 """The array type of strategies."""
@@ -220,7 +220,7 @@ def _backup(
     downs, n, columns = values.shape
     lines = len(rules.alike)
     # Lines in which the same may be called are taken together.
-    together = max(1, STATES_TOGETHER // columns)
+    together = max(1, _STATES_TOGETHER // columns)
     memory = workspace(rules, together * columns)
     by_row = np.zeros((rows_of(rules), together * columns))
     declaration = rules.results - 1

@@ -309,11 +309,11 @@ def _rate(
             rated[u, c] = settled(none, mine, theirs, own[u, c], other[u, c])
 
 
-LINES_IN_BLOCK = 64
-"""Lines that are solved in one piece at least; the full field has 4950."""
+# Lines that are solved in one piece at least; the full field has 4950.
+_LINES_IN_BLOCK = 64
 
-STATES_IN_BLOCK = 8192
-"""States of one down in a block, about, where a layer has few columns."""
+# States of one down in a block, about, where a layer has few columns.
+_STATES_IN_BLOCK = 8192
 
 RULES = 400 << 20
 """Bytes, about, of the rules' arrays and the compiled loops."""
@@ -321,22 +321,22 @@ RULES = 400 << 20
 POINTS_TICKS = 6
 """Length in ticks of the game that is solved to know the value of situations."""
 
-FADING = 0.91
-"""Change that one more tick makes in the points of situations, in units of the change by the tick
-before: with 30 ticks left they are up to 0.16 points from those of an endless half, with 60
-0.0075."""
+# Change that one more tick makes in the points of situations, in units of the change by the tick
+# before: with 30 ticks left they are up to 0.16 points from those of an endless half, with 60
+# 0.0075.
+_FADING = 0.91
 
 SPREAD = 0.9
 """Standard deviation, in points, of how much the margin moves in a tick."""
 
-MOMENTS = (0.15, 0.5, 0.85)
-"""The shares of a half's time left at which a layer is sampled."""
+# The shares of a half's time left at which a layer is sampled.
+_MOMENTS = (0.15, 0.5, 0.85)
 
-SAMPLED_BLOCKS = 4
-"""Number of blocks sampled of a layer."""
+# Number of blocks sampled of a layer.
+_SAMPLED_BLOCKS = 4
 
-SAMPLED_STATES = 20_000
-"""Approximate number of states sampled of a layer."""
+# Approximate number of states sampled of a layer.
+_SAMPLED_STATES = 20_000
 
 
 class LayerProblem(NamedTuple):
@@ -597,7 +597,7 @@ class FootballLayers(LayeredGame):
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         lines, columns = self.lines, self.columns(layer.half)
-        size = max(LINES_IN_BLOCK, min(lines // 8, STATES_IN_BLOCK // columns))
+        size = max(_LINES_IN_BLOCK, min(lines // 8, _STATES_IN_BLOCK // columns))
         return [*blocks_of(lines, size), self._kicks]
 
     def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
@@ -702,7 +702,7 @@ class FootballLayers(LayeredGame):
         for half in self.halves:
             blocks = self._sampled_blocks(half)
             share = sum(last - first for first, last in blocks) / self.lines
-            ticks = {max(1, round(part * self.game.start_ticks)) for part in MOMENTS}
+            ticks = {max(1, round(part * self.game.start_ticks)) for part in _MOMENTS}
             each = sum(layer.half == half for layer in self.layers) / len(ticks)
             samples += [
                 LayerSample(Layer(half, at, timeouts, timeouts), blocks, share, each)
@@ -714,7 +714,7 @@ class FootballLayers(LayeredGame):
         """Values as the module describes them; one column where points count."""
         if self.game.for_points:
             before, last = self._points
-            more = FADING * (1 - FADING ** max(0, layer.ticks - POINTS_TICKS)) / (1 - FADING)
+            more = _FADING * (1 - _FADING ** max(0, layer.ticks - POINTS_TICKS)) / (1 - _FADING)
             return np.asarray(last + more * (last - before))[:, None]
         left = layer.ticks + (self.game.start_ticks if layer.half == 1 else 0)
         lead = self.margin(layer.half) + self._points[1][:, None]
@@ -722,9 +722,9 @@ class FootballLayers(LayeredGame):
 
     def _sampled_blocks(self, half: int) -> list[Block]:
         states_of_line = (self.rules.ruleset.downs + 1) * self.columns(half)
-        lines = max(1, SAMPLED_STATES // (SAMPLED_BLOCKS * states_of_line))
+        lines = max(1, _SAMPLED_STATES // (_SAMPLED_BLOCKS * states_of_line))
         blocks = blocks_of(self.lines, lines)
-        chosen = np.unique(np.linspace(0, len(blocks) - 1, SAMPLED_BLOCKS).astype(int))
+        chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
         return [blocks[i] for i in chosen]
 
     @cached_property

@@ -165,11 +165,11 @@ class PlayerLayers:
         return np.concatenate(chances)
 
 
-STATES_AT_ONCE = 100_000
-"""Approximate maximum of states per block; each state may have strategies of its own."""
+# Approximate maximum of states per block; each state may have strategies of its own.
+_STATES_AT_ONCE = 100_000
 
-LINES_AT_ONCE = 1024
-"""Most lines per block, so that there is work for all threads."""
+# Most lines per block, so that there is work for all threads.
+_LINES_AT_ONCE = 1024
 
 
 @dataclass(frozen=True, eq=False)
@@ -266,7 +266,7 @@ class PairLayers(FootballLayers):
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         states = self.columns(layer.half) * (self.rules.ruleset.downs + 1)
-        size = max(1, min(STATES_AT_ONCE // states, LINES_AT_ONCE))
+        size = max(1, min(_STATES_AT_ONCE // states, _LINES_AT_ONCE))
         return [*blocks_of(self.lines, size), self._kicks]
 
     def solve_block(
@@ -327,8 +327,8 @@ class PairLayers(FootballLayers):
         return found
 
 
-SOLVED_ON_THE_SPOT = 5_000_000
-"""The most states of a form that is solved when its optimal player is asked for."""
+# The most states of a form that is solved when its optimal player is asked for.
+_SOLVED_ON_THE_SPOT = 5_000_000
 
 
 @lru_cache(maxsize=2)
@@ -345,10 +345,10 @@ def optimal_player(game: TimedFootball, solution: str | Path | None = None) -> O
     """
     if solution is not None:
         return OptimalPlayer(TimedSolution.open(solution, game))
-    if game.positions > SOLVED_ON_THE_SPOT:
+    if game.positions > _SOLVED_ON_THE_SPOT:
         raise ValueError(
             f"form {game.form!r} has {game.positions:,} states, too many to be solved on the spot "
-            f"for an optimal player (at most {SOLVED_ON_THE_SPOT:,}); solve it with "
+            f"for an optimal player (at most {_SOLVED_ON_THE_SPOT:,}); solve it with "
             f"`solvent solve football-strategy {as_options(dict(game.info.parameters))} --out DIR` "
             f"and give solution=DIR"
         )

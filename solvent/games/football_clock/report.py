@@ -18,17 +18,17 @@ from solvent.model.arrays import Floats, Ints
 from solvent.report.panel import CIVIDIS, VIRIDIS, CellMap, map_script, shaded
 from solvent.report.sections import Section, Untabled
 
-LARGEST_LEAD = 21
-"""Larger leads are not drawn."""
+# Larger leads are not drawn.
+_LARGEST_LEAD = 21
 
 PLACES = (80, 50, 20)
 """Yards to the goal of the first downs that have a map, on a field of 100."""
 
-LEADS = (-7, -3, 0, 3, 7)
-"""The leads that have a line, if a lead counts so far."""
+# The leads that have a line, if a lead counts so far.
+_LEADS = (-7, -3, 0, 3, 7)
 
-NEXT_DOWN = (2, 6, 46)
-"""Down, yards to go and to the goal after a play about which a time-out is asked for."""
+# Down, yards to go and to the goal after a play about which a time-out is asked for.
+_NEXT_DOWN = (2, 6, 46)
 
 SEED = 1
 """Seed of the dice and of the actions drawn in a game that is told."""
@@ -55,12 +55,12 @@ class LastHalf:
         self.solution = solution
         self.layout = layout = solution.layout
         self.ticks = layout.game.start_ticks
-        self.lead = 0 if layout.game.for_points else min(LARGEST_LEAD, layout.clock.largest_margin)
+        self.lead = 0 if layout.game.for_points else min(_LARGEST_LEAD, layout.clock.largest_margin)
         self.shape = self.ticks, 2 * self.lead + 1
         self.columns = [layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
         self.even = 0.0 if layout.game.for_points else 0.5
         self.standard = self.scaled(PLACES[0])
-        down, to_go, yards = NEXT_DOWN
+        down, to_go, yards = _NEXT_DOWN
         to_goal, downs = self.scaled(yards), layout.rules.ruleset.downs
         self.next_down = Situation(min(down, downs), min(to_go, to_goal), to_goal)
 
@@ -211,7 +211,7 @@ def chances_section(half: LastHalf) -> Section:
         title = f"first down at {half.place_name(to_goal)}"
         maps.append(half.map(title, shaded(chance, VIRIDIS, 1.0), {"win": chance}))
     most = half.layout.clock.largest_margin
-    leads = [lead for lead in LEADS if abs(lead) <= most]
+    leads = [lead for lead in _LEADS if abs(lead) <= most]
     for ticks in dict.fromkeys((half.ticks // 2, 8)):
         if 0 < ticks <= half.ticks:
             values = half.solution.values(half.moment(ticks)) + half.even

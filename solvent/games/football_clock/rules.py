@@ -90,8 +90,8 @@ from solvent.model.scene import Prose, Scene
 
 TIMED_FORMS = ("two-minutes", "half", "second-half", "full")
 
-LARGEST_MARGIN_OF_TWO_MINUTES = 28
-"""The largest lead that counts in the last two minutes, unless the clock's numbers set it."""
+# The largest lead that counts in the last two minutes, unless the clock's numbers set it.
+_LARGEST_MARGIN_OF_TWO_MINUTES = 28
 
 LARGEST_TABLE = 200_000
 """`tabulate` refuses to walk through more positions than this."""
@@ -241,7 +241,7 @@ class TimedFootball(ChartFootball):
         """The numbers of the clock themselves."""
         defaults: dict[str, Any] = {}
         if self.form == "two-minutes":
-            defaults["largest_margin"] = LARGEST_MARGIN_OF_TWO_MINUTES
+            defaults["largest_margin"] = _LARGEST_MARGIN_OF_TWO_MINUTES
         if self.timeouts is None:
             return ClockRules.of(self.clock, **defaults)
         wanted: int = self.timeouts

@@ -58,13 +58,13 @@ CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
 ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
 """The menus; those of the offence follow from ``OFFENCE`` on."""
 
-FIELDS = (
+# The fields of an episode beside its random numbers.
+_FIELDS = (
     *("phase", "half", "ticks", "margin", "receiver", "offence", "left0", "left1"),
     *("row", "choice", "asked", "other_too", "saved", "untimed"),
 )
-"""The fields of an episode beside its random numbers."""
 
-EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in FIELDS)])
+EPISODE = np.dtype([("stream", np.uint64), *((name, np.int32) for name in _FIELDS)])
 """The state of an episode: 64 bytes, a line of the processor's cache.
 
 ============= ======================================================================================
@@ -442,12 +442,12 @@ class TimedFootballSampler:
             "row": row,
             "choice": codes.index(state.choice) if state.choice else -1,
         }
-        for name in FIELDS:
+        for name in _FIELDS:
             records[name][i] = own[name] if name in own else getattr(state, name)
 
     def read(self, record: Any) -> TimedPosition:
         """Return where an episode stands, as a position of the rules."""
-        at: dict[str, Any] = {name: int(record[name]) for name in FIELDS}
+        at: dict[str, Any] = {name: int(record[name]) for name in _FIELDS}
         phase, row, choice = PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
@@ -487,7 +487,7 @@ class TimedFootballSimulation(Simulation):
         self.observation_space = spaces.Box(low, 1.0, (self._width(observation),), np.float32)
 
     def _share(self) -> None:
-        self.arrays = {name: self.records[name] for name in ("stream", *FIELDS)}
+        self.arrays = {name: self.records[name] for name in ("stream", *_FIELDS)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
         """Take over a pickled state; views do not know what they were views of."""

@@ -69,13 +69,13 @@ from solvent.model.scene import Pitch, Scene
 RUN, PASS, PUNT, KICK = range(4)
 
 DOWNS = 4
-TOUCHBACK = 20
-"""The other team's place after a score or a touchback, in yards from its own goal line."""
+# The other team's place after a score or a touchback, in yards from its own goal line.
+_TOUCHBACK = 20
 
 TOUCHDOWN, FIELD_GOAL, SAFETY = Fraction(34, 5), Fraction(3), Fraction(-2)
 
-YARD = TOUCHDOWN / 100
-"""The value of each yard from its own goal line to the team that gets the ball."""
+# The value of each yard from its own goal line to the team that gets the ball.
+_YARD = TOUCHDOWN / 100
 
 RANGE = 60
 """The shortest distance, in yards, from which no field goal is good."""
@@ -83,8 +83,8 @@ RANGE = 60
 UNIT = 2**48
 """Probabilities of Poisson variables are multiples of 1 / UNIT."""
 
-WHOLE = 20 * UNIT
-"""Probabilities of plays are multiples of 1 / WHOLE; below 2^53, so that a float holds them."""
+# Probabilities of plays are multiples of 1 / _WHOLE; below 2^53, so that a float holds them.
+_WHOLE = 20 * UNIT
 
 ENDINGS = ("", "field goal", "lost", "other's touchdown", "safety", "touchdown")
 """The ends of a drive, in the order in which outcomes are listed; "" before the end."""
@@ -125,11 +125,11 @@ class FootballDrive(Words):
 
     start: Spread | str = 80
     field: int = 100
-    their_ball: int = TOUCHBACK
+    their_ball: int = _TOUCHBACK
 
     def __post_init__(self) -> None:
         """Check the parameters."""
-        check_integer(self.field, "field", TOUCHBACK, 100)
+        check_integer(self.field, "field", _TOUCHBACK, 100)
         check_integer(self.their_ball, "their_ball", 1, self.field)
         _ = self._starts
 
@@ -159,7 +159,7 @@ class FootballDrive(Words):
             acyclic=True,
             reward_range=(
                 float(payoff(Drive(self.their_ball, 0, 0, "other's touchdown"))),
-                float(payoff(Drive(TOUCHBACK, 0, 0, "touchdown"))),
+                float(payoff(Drive(_TOUCHBACK, 0, 0, "touchdown"))),
             ),
             sources=("Patek and Bertsekas 1996, Play selection in American football",),
             parameters=(
@@ -206,7 +206,7 @@ class FootballDrive(Words):
         to_goal, to_go, down = positions.T[:, :, None]
         if action == KICK:
             good = 19 * np.maximum(RANGE - to_goal, 0)
-            lost = np.where([True, False], TOUCHBACK, to_goal)
+            lost = np.where([True, False], _TOUCHBACK, to_goal)
             ending = np.array([ENDINGS.index("field goal"), ENDINGS.index("lost")])
             states = np.stack(np.broadcast_arrays(lost, 0, 0, ending), axis=-1)
             return states, np.concatenate((good, 20 * RANGE - good), axis=1)
@@ -225,9 +225,9 @@ class FootballDrive(Words):
             keeps: Whether the ball is not lost to a defender.
         """
         cases: list[tuple[Bools, tuple[Ints | int, Ints | int, Ints | int, str]]] = [
-            (keeps & (to_goal <= 0), (TOUCHBACK, 0, 0, "touchdown")),
-            (keeps & (to_goal > self.field), (TOUCHBACK, 0, 0, "safety")),
-            (to_goal <= 0, (TOUCHBACK, 0, 0, "lost")),
+            (keeps & (to_goal <= 0), (_TOUCHBACK, 0, 0, "touchdown")),
+            (keeps & (to_goal > self.field), (_TOUCHBACK, 0, 0, "safety")),
+            (to_goal <= 0, (_TOUCHBACK, 0, 0, "lost")),
             (to_goal > self.field, (self.their_ball, 0, 0, "other's touchdown")),
             (keeps & (to_go <= 0), (to_goal, np.minimum(10, to_goal), 1, "")),
             (keeps & (down < DOWNS), (to_goal, to_go, down + 1, "")),
@@ -341,7 +341,7 @@ class FootballDrive(Words):
             row_start=np.concatenate(([0], np.cumsum(4 * acts))),
             outcome_start=np.concatenate(([0], np.cumsum(rows))),
             next_state=next_state,
-            probability=sums / np.where(row % 4 == KICK, _whole(KICK), WHOLE),
+            probability=sums / np.where(row % 4 == KICK, _whole(KICK), _WHOLE),
             outcome_reward=np.array([float(payoff(state)) for state in states])[next_state],
             mask=(np.repeat(acts[:, None], 4, axis=1), acts[:, None]),
             initial=np.array([float(self._starts.get(state, 0)) for state in states]),
@@ -358,7 +358,7 @@ def _drive(columns: Sequence[int]) -> Drive:
 
 def _whole(action: int) -> int:
     """The sum of the weights of a play's outcomes."""
-    return 20 * RANGE if action == KICK else WHOLE
+    return 20 * RANGE if action == KICK else _WHOLE
 
 
 def first_down(to_goal: int) -> Drive:
@@ -391,7 +391,7 @@ def payoff(state: Drive) -> Fraction:
         "safety": SAFETY,
         "touchdown": TOUCHDOWN,
     }
-    return points[state.ended] - YARD * state.to_goal
+    return points[state.ended] - _YARD * state.to_goal
 
 
 @cache
@@ -419,7 +419,7 @@ def poisson(mean: int) -> tuple[int, ...]:
 
 @cache
 def plays(action: int) -> dict[tuple[bool, int], int]:
-    """Return the moves of the ball by a run, pass or punt, in units of 1 / WHOLE.
+    """Return the moves of the ball by a run, pass or punt, in units of 1 / _WHOLE.
 
     The keys say whether the offence keeps the ball and how many yards it moves. An offence that
     keeps the ball on fourth down may still lose it on downs.

@@ -75,14 +75,14 @@ from solvent.games.gamebook.hero import (
 
 MOST_SECTIONS = 20_000
 
-MOST_CHOICES = 100
-"""Largest number of choices of a decision, and of cases of a branch."""
+# Largest number of choices of a decision, and of cases of a branch.
+_MOST_CHOICES = 100
 
 MOST_ROWS = 1000
 """Largest number of rows of a random table, and of chances of a block."""
 
-MOST_ENEMIES = 20
-"""Largest number of enemies of a fight."""
+# Largest number of enemies of a fight.
+_MOST_ENEMIES = 20
 
 
 # The endings are not known yet when the frame is validated; its names are checked with the book.
@@ -161,8 +161,8 @@ class Block(Model):
     do: list[Effect] = Field(default=[])
     goto: Target | None = None
     ending: EndingName | None = None
-    choices: Annotated[list[Choice], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
-    branch: Annotated[list[Case], Field(min_length=1, max_length=MOST_CHOICES)] | None = None
+    choices: Annotated[list[Choice], Field(min_length=1, max_length=_MOST_CHOICES)] | None = None
+    branch: Annotated[list[Case], Field(min_length=1, max_length=_MOST_CHOICES)] | None = None
     roll: Roll | None = None
     chances: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)] | None = None
     check: Check | None = None
@@ -348,7 +348,7 @@ class Fight(Model):
     """
 
     rules: Literal["fighting-fantasy", "results-table"]
-    enemies: Annotated[list[Enemy], Field(min_length=1, max_length=MOST_ENEMIES)]
+    enemies: Annotated[list[Enemy], Field(min_length=1, max_length=_MOST_ENEMIES)]
     bonuses: Annotated[list[Bonus], Field(max_length=50)] = Field(default=[])
     dealt: AtLeast1 = 1
     suffered: NotNegative = 1

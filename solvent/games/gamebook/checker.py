@@ -162,11 +162,11 @@ def _check_cases(
             yield node.inner[second].path, message, "warning"
 
 
-MOST_COMBINATIONS = 200_000
-"""Largest number of combinations of values that are examined; beyond it, there is no verdict."""
+# Largest number of combinations of values that are examined; beyond it, there is no verdict.
+_MOST_COMBINATIONS = 200_000
 
-MOST_NAMES = 24
-"""Largest number of names in the conditions that are examined together."""
+# Largest number of names in the conditions that are examined together.
+_MOST_NAMES = 24
 
 
 class Verdict(NamedTuple):
@@ -230,14 +230,14 @@ def _axes(
     ranges: Mapping[str, tuple[int, int]], conditions: Sequence[Expression]
 ) -> dict[str, Sequence[int]] | None:
     """Return the values to examine for each name; None if there are too many."""
-    most = min(MOST_COMBINATIONS, 100 * MOST_COMBINATIONS // len(conditions))
+    most = min(_MOST_COMBINATIONS, 100 * _MOST_COMBINATIONS // len(conditions))
     used = sorted(frozenset().union(*map(names, conditions)))
     axes: dict[str, Sequence[int]] = {n: range(ranges[n][0], ranges[n][1] + 1) for n in used}
     if prod(map(len, axes.values())) > most:
         parts = {part for condition in conditions for part in parts_of(condition)}
         near = {n + d for n in parts if isinstance(n, int) for d in (-1, 0, 1)} | {0, 1}
         axes = {n: sorted({a[0], a[-1], *near.intersection(a)}) for n, a in axes.items()}
-    return axes if prod(map(len, axes.values())) <= most and len(axes) <= MOST_NAMES else None
+    return axes if prod(map(len, axes.values())) <= most and len(axes) <= _MOST_NAMES else None
 
 
 def _possible(

@@ -56,8 +56,8 @@ from solvent.model import TooManyStatesError
 MOST_ENDURANCE = 5_000
 """Largest endurance of hero and enemies together in rounds without a decision."""
 
-FIGHT_ON, ESCAPE = 0, 1
-"""The actions when an escape is open. The first also keeps the damage when LUCK may be tested."""
+# The actions when an escape is open. The first also keeps the damage when LUCK may be tested.
+_FIGHT_ON, _ESCAPE = 0, 1
 
 Constants: TypeAlias = tuple[int, ...]
 """The numbers of a fight that are computed when it begins."""
@@ -175,7 +175,7 @@ class Combat:
         """Return the actions at a moment: fight on and escape, or keep the damage and test LUCK."""
         if moment.step in ("won", "lost"):
             return (KEEP, TEST) if moment.values[self._spent[1]] else (KEEP,)
-        return (FIGHT_ON, ESCAPE) if moment.step == "escape" else (FIGHT_ON,)
+        return (_FIGHT_ON, _ESCAPE) if moment.step == "escape" else (_FIGHT_ON,)
 
     def after(self, moment: FightState, action: int) -> Moments:
         """Return the distribution of moments after an action, or after ``"begin"``."""
@@ -186,7 +186,7 @@ class Combat:
             return self._before_round(local, values)
         if step in ("won", "lost"):
             return self._decided(step == "won", local, values, action)
-        return self._escaped(local, values) if action == ESCAPE else self._round(local, values)
+        return self._escaped(local, values) if action == _ESCAPE else self._round(local, values)
 
     def _health(self, values: Values) -> int:
         """Return the hero's health, which is part of every moment of the fight."""

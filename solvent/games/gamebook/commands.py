@@ -128,8 +128,8 @@ def _counted(count: int, what: str) -> str:
     return f"{count} {what}{'' if count == 1 else 's'}"
 
 
-LONGEST_FRACTION = 6000
-"""Largest number of bits of the denominator of a fraction that is printed in full."""
+# Largest number of bits of the denominator of a fraction that is printed in full.
+_LONGEST_FRACTION = 6000
 
 
 def account(game: Gamebook, occupancy: OptimalOccupancy, most: int) -> dict[str, Any]:
@@ -214,6 +214,6 @@ def _number(name: str, value: Fraction | float) -> dict[str, Any]:
     if not isinstance(value, Fraction):
         return {name: float(value)}
     bits = value.denominator.bit_length()
-    is_long = bits > LONGEST_FRACTION
+    is_long = bits > _LONGEST_FRACTION
     exact = f"a fraction with a denominator of {bits} bits" if is_long else f"{value}"
     return {name: float(value), f"{name}_exact": exact.replace("/", " / ")}

@@ -28,14 +28,14 @@ from solvent.model import dice_sum
 LONGEST = 500
 """Largest number of characters of an expression."""
 
-MOST_LEVELS = 120
-"""Deepest nesting of operations, so that functions over expressions may be recursive."""
+# Deepest nesting of operations, so that functions over expressions may be recursive.
+_MOST_LEVELS = 120
 
 LARGEST_NUMBER = 10**6
 """The largest number that may be written in an expression."""
 
-MOST_DICE, MOST_SIDES = 20, 100
-"""The largest single throw is ``20d100``."""
+# The largest single throw is ``20d100``.
+_MOST_DICE, _MOST_SIDES = 20, 100
 
 MOST_RESULTS = 10_000
 """Largest number of combinations of throws of one expression."""
@@ -94,8 +94,8 @@ OPERATORS: Mapping[str, Callable[..., Any]] = {
     "max": lambda *several: reduce(lambda a, b: a + (b - a) * (b > a), several),
 }
 
-LOGICAL = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "And", "Or", "Not"})
-"""The operators whose result is 0 or 1."""
+# The operators whose result is 0 or 1.
+_LOGICAL = frozenset({"Eq", "NotEq", "Lt", "LtE", "Gt", "GtE", "And", "Or", "Not"})
 
 Meaning: TypeAlias = Callable[[str, str], Expression]
 """Looks up a name, given its call (``"count"``, ``"room"``, or ``""`` for none) and the name.
@@ -128,7 +128,7 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
     try:
         # A field may be called `class`, so no name reaches the parser as it is.
         tree = ast.parse(_WORD.sub(_word, " ".join(text.split())), mode="eval")
-        expression = _read(tree.body, meaning, MOST_LEVELS)
+        expression = _read(tree.body, meaning, _MOST_LEVELS)
     except (SyntaxError, RecursionError, MemoryError):
         raise ExpressionError(
             f"{text!r} is no expression; equality is written ==, division //, and between two "
@@ -151,7 +151,7 @@ def _word(match: re.Match[str]) -> str:
         return f"_{word}"
     throw = _DICE.fullmatch(word)
     if throw:
-        return f"[{_number(throw[1], 1, MOST_DICE)}, {_number(throw[2], 1, MOST_SIDES)}]"
+        return f"[{_number(throw[1], 1, _MOST_DICE)}, {_number(throw[2], 1, _MOST_SIDES)}]"
     return str(_number(word, 0, LARGEST_NUMBER))
 
 
@@ -171,7 +171,7 @@ def _read(node: ast.expr, meaning: Meaning, levels: int) -> Expression:
         SyntaxError: If the node is of a kind that expressions do not have.
     """
     if levels < 0:
-        message = f"an expression has more than {MOST_LEVELS} operations within each other"
+        message = f"an expression has more than {_MOST_LEVELS} operations within each other"
         raise ExpressionError(f"{message}; divide it")
 
     operands: list[ast.expr]
@@ -330,7 +330,7 @@ def bounds(expression: Expression, ranges: Mapping[str, Range]) -> Range:
             return number * first, number * (first + sides - 1)
     some, *others = [bounds(operand, ranges) for operand in expression.operands]
     operator = expression.operator
-    if operator in LOGICAL:
+    if operator in _LOGICAL:
         return 0, 1
     if operator == "FloorDiv" and others[0][0] < 1:
         raise ExpressionError(

@@ -59,10 +59,10 @@ def similar(name: str, names: Collection[str]) -> str:
 LARGEST_SECTION = 99_999
 """The largest number of a section."""
 
-MOST_DIGITS = 100
-"""Largest number of digits of a numerator, of a denominator, and on each side of a point."""
+# Largest number of digits of a numerator, of a denominator, and on each side of a point.
+_MOST_DIGITS = 100
 
-_DIGITS = rf"\d{{1,{MOST_DIGITS}}}"
+_DIGITS = rf"\d{{1,{_MOST_DIGITS}}}"
 _RATIONAL = re.compile(
     rf"[+-]?({_DIGITS}(/(?!0+%?\Z){_DIGITS})?|({_DIGITS})?\.{_DIGITS})(?P<percent>%?)", re.ASCII
 )
@@ -119,7 +119,7 @@ def read_rational(value: Any) -> Fraction:
     match = _RATIONAL.fullmatch("" if isinstance(value, bool) else str(value))
     if match is None:
         raise ValueError(
-            f"should be a number such as 1, 1/3, 0.35 or 35%, of at most {MOST_DIGITS} digits on "
+            f"should be a number such as 1, 1/3, 0.35 or 35%, of at most {_MOST_DIGITS} digits on "
             f"each side of / or ."
         )
     number = Fraction(match[0].removesuffix("%"))
@@ -184,11 +184,11 @@ Digit = Annotated[int, BeforeValidator(_integer_key), Field(ge=0, le=9)]
 SectionKey = Annotated[int, BeforeValidator(_integer_key), Field(ge=1, le=LARGEST_SECTION)]
 
 
-MOST_FIELDS = 200
-"""The largest number of fields of a hero."""
+# The largest number of fields of a hero.
+_MOST_FIELDS = 200
 
-LARGEST_RESULT = 10**12
-"""The largest value of any part of an expression, so that 64-bit numbers are enough."""
+# The largest value of any part of an expression, so that 64-bit numbers are enough.
+_LARGEST_RESULT = 10**12
 
 Kind: TypeAlias = Literal["variable", "flag", "item", "discipline"]
 
@@ -238,9 +238,9 @@ def _formula(
             ends = [bounds(part, info.context.ranges) for part in parts_of(expression)]
         except ValueError as error:
             raise ValueError(f"in {shown!r} {error}") from None
-        if max(max(-low, high) for low, high in ends) > LARGEST_RESULT:
+        if max(max(-low, high) for low, high in ends) > _LARGEST_RESULT:
             raise ValueError(
-                f"a part of {shown!r} can be too large; nothing may exceed {LARGEST_RESULT:.0e}"
+                f"a part of {shown!r} can be too large; nothing may exceed {_LARGEST_RESULT:.0e}"
             )
         low, high = ends[0]
         if least is not None and low < least:
@@ -500,8 +500,8 @@ class Hero(Constants):
             if each.name in kinds:
                 yield each.path, f"is already the name of a {kinds[each.name]}; rename it"
             kinds.setdefault(each.name, each.kind)
-        if len(self.fields) > MOST_FIELDS:
-            yield (), f"has {len(self.fields)} fields; at most {MOST_FIELDS} are allowed"
+        if len(self.fields) > _MOST_FIELDS:
+            yield (), f"has {len(self.fields)} fields; at most {_MOST_FIELDS} are allowed"
         carried = dict.fromkeys(self.slots, 0)
         for name, item in self.items.items():
             for key, fault in self._item_faults(item, carried):

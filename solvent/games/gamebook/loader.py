@@ -39,11 +39,11 @@ LARGEST_FILE = 16_000_000
 MOST_VALUES = 1_000_000
 """Largest number of scalars, lists and mappings of one file."""
 
-MOST_KEYS = 30_000
-"""Largest number of keys of one mapping; a book's largest is that of its sections."""
+# Largest number of keys of one mapping; a book's largest is that of its sections.
+_MOST_KEYS = 30_000
 
-DEEPEST = 60
-"""Deepest nesting of lists and mappings."""
+# Deepest nesting of lists and mappings.
+_DEEPEST = 60
 
 # The parser in C takes a tenth of the time; some builds of PyYAML lack it.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
@@ -53,14 +53,14 @@ _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SURROGATES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
 
 
-LONGEST_MESSAGE = 300
-"""Largest number of characters of a message; of a longer one both ends are kept."""
+# Largest number of characters of a message; of a longer one both ends are kept.
+_LONGEST_MESSAGE = 300
 
 
 def one_line(message: str) -> str:
     """Return a message without line breaks, cut in the middle if it is long."""
-    if len(message) > LONGEST_MESSAGE:
-        message = f"{message[: LONGEST_MESSAGE // 2]}...{message[3 - LONGEST_MESSAGE // 2 :]}"
+    if len(message) > _LONGEST_MESSAGE:
+        message = f"{message[: _LONGEST_MESSAGE // 2]}...{message[3 - _LONGEST_MESSAGE // 2 :]}"
     return "".join(sign if sign.isprintable() else " " for sign in message)
 
 
@@ -165,7 +165,7 @@ class Source:
             (event.anchor is not None, "an anchor (&)", whole),
             (tag is not None, f"the tag {tag!r}", "a book holds plain data only"),
             (self._values > MOST_VALUES, f"more than {MOST_VALUES} values", "split it"),
-            (depth > DEEPEST and not is_scalar, f"nested more than {DEEPEST} deep",
+            (depth > _DEEPEST and not is_scalar, f"nested more than {_DEEPEST} deep",
              "use more sections"),
         )  # fmt: skip
         if is_scalar:
@@ -191,7 +191,7 @@ class Source:
         self._refuse(
             line,
             (not is_text, "a key that is no text", "write a text"),
-            (len(places) == MOST_KEYS, f"more than {MOST_KEYS} keys here", "split it"),
+            (len(places) == _MOST_KEYS, f"more than {_MOST_KEYS} keys here", "split it"),
         )
         key = self._value(event, depth)
         if str(key) in places:

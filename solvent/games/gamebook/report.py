@@ -93,8 +93,8 @@ MARGIN = 16
 SMALLEST, LARGEST = 3.0, 11.0
 """Radii of sections that are never and always reached."""
 
-BOW = 22.0
-"""The bow of a line past one column, in pixels; it grows as the square root of the columns."""
+# The bow of a line past one column, in pixels; it grows as the square root of the columns.
+_BOW = 22.0
 
 
 def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: Floats) -> Any:
@@ -133,7 +133,7 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
             across = place[target][0] - column
             end = x + across * STEP, y + (place[target][1] - row) * STEP
             # A line bows around the columns between its ends.
-            over = (x + end[0]) / 2, round((y + end[1]) / 2 - BOW * (across - 1) ** 0.5, 1)
+            over = (x + end[0]) / 2, round((y + end[1]) / 2 - _BOW * (across - 1) ** 0.5, 1)
             wide = round(0.5 + 2.5 * min(reached, best.reached[target]), 2)
             lines.append({"begin": (x, y), "over": over, "end": end, "wide": wide})
     width, height = (2 * MARGIN + (1 + max(e)) * STEP for e in zip(*place.values(), strict=True))

@@ -83,11 +83,11 @@ Odds: TypeAlias = dict[Any, Fraction]
 Condition: TypeAlias = Callable[[Values], object]
 Continuation: TypeAlias = Callable[[Values], Mapping[Node, Fraction]]
 
-READ_ON = (0,)
-"""The only action when there is no decision."""
+# The only action when there is no decision.
+_READ_ON = (0,)
 
-MOST_REPEATED = 1000
-"""Largest number of states of a ``repeat``, from one set of values at its beginning."""
+# Largest number of states of a ``repeat``, from one set of values at its beginning.
+_MOST_REPEATED = 1000
 
 
 @dataclass(frozen=True, eq=False)
@@ -186,7 +186,7 @@ class Gamebook(Words):
                 for number, (option, holds, _) in enumerate(self.options.get(place, ()))
                 if (option.quantity is None or next(made) < option.quantity) and holds(page.values)
             )
-            or READ_ON
+            or _READ_ON
         )
 
     def transition(self, state: Page, joint_action: JointAction) -> tuple[Outcome, ...]:
@@ -407,7 +407,7 @@ class Gamebook(Words):
         """
         picked = self.book.picked
         if not picked:
-            return READ_ON
+            return _READ_ON
         taken = [i for i, name in enumerate(picked) if page.values[self.book.position[name]]]
         first = taken[-1] + 1 if taken else 0
         return tuple(range(first, len(picked) - (self.book.disciplines.pick - page.block) + 1))
@@ -512,8 +512,8 @@ class Gamebook(Words):
                 new = [a for a in odds[now] if not isinstance(a, Page) and a not in odds]
                 odds |= {after: {} for after in new}
                 todo += new
-                if len(odds) > MOST_REPEATED:
-                    message = f"the repeat can be in more than {MOST_REPEATED} states"
+                if len(odds) > _MOST_REPEATED:
+                    message = f"the repeat can be in more than {_MOST_REPEATED} states"
                     cure = "narrow the ranges of the variables that it changes"
                     raise TooManyStatesError(f"section {start.place[0]}: {message}; {cure}")
             try:

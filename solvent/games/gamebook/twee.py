@@ -23,8 +23,8 @@ import yaml
 
 from solvent.games.gamebook.loader import LARGEST_FILE, one_line, read_content
 
-NO_PASSAGES = frozenset({"script", "stylesheet"})
-"""Tags of passages that are not part of the story."""
+# Tags of passages that are not part of the story.
+_NO_PASSAGES = frozenset({"script", "stylesheet"})
 
 SPECIAL = frozenset(
     {"StoryTitle", "StoryData", "StoryAuthor", "StoryInit", "StoryCaption", "StoryMenu"}
@@ -105,7 +105,7 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
                     start = str(json.loads(body).get("start", start))
                 except (ValueError, AttributeError, RecursionError) as error:
                     raise StoryError(place, f"not JSON ({error})") from error
-            case _ if name in SPECIAL or NO_PASSAGES.intersection(tags):
+            case _ if name in SPECIAL or _NO_PASSAGES.intersection(tags):
                 continue
             case _ if name in passages:
                 raise StoryError(place, f"a second passage is named {name!r}")

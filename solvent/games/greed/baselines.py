@@ -55,8 +55,8 @@ SAMPLE_GAME: Mapping[tuple[int, int], int] = {
 }
 """Dice rolled in the published game by (own score, other's). The last roll went bust at 104."""
 
-RISK = 1 / 20
-"""The largest probability of a bust that ``one-in-twenty`` accepts."""
+# The largest probability of a bust that ``one-in-twenty`` accepts.
+_RISK = 1 / 20
 
 TIE = 1e-12
 """Rolls whose values differ by less than this are tied; the one with the fewest dice is taken."""
@@ -102,7 +102,7 @@ def one_in_twenty(game: Greed) -> Ints:
     most = most_dice(room, game.sides)
     safe = sum_chances(game.most_dice(0), game.sides, game.limit).cumsum(axis=1)
     # More dice go bust more often, so the allowed rolls are those with the fewest dice.
-    allowed = (1 - safe <= RISK + TIE).sum(axis=0) - 1
+    allowed = (1 - safe <= _RISK + TIE).sum(axis=0) - 1
     ordinary = np.minimum(np.maximum(allowed, 1)[room], most)
     stands = (5 * room <= 3 * game.sides) & (own >= other)
     middle = (other + 1 + game.limit) / 2

@@ -60,8 +60,8 @@ from solvent.model.scene import Cell, Gauge, Pieces, Prose, Scene
 STAND = 0
 """The action of rolling no dice; action n rolls n."""
 
-MOST_DICE_TOLD = 60
-"""The most dice that are listed one by one; of more, only the sum is shown."""
+# The most dice that are listed one by one; of more, only the sum is shown.
+_MOST_DICE_TOLD = 60
 
 LARGEST_TABLE = 100_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
@@ -234,7 +234,7 @@ class Greed(Rules):
             sums = range(max(total, count), count * self.sides + 1)
             [total] = dice.choices(sums, [ways_to_sum(t, count, self.sides) for t in sums])
         rolled = f"{count} dice" if count > 1 else "1 die"
-        if count <= MOST_DICE_TOLD:
+        if count <= _MOST_DICE_TOLD:
             faces = dice_showing(total, count, self.sides, dice)
             rolled += ": " + " ".join(map(str, faces))
         end = f"; {score + total} is above {self.limit}, bust" if bust else ""

@@ -21,8 +21,8 @@ from solvent.model.parameters import check_choice, check_integer
 
 OBSERVATIONS = ("vector", "onehot")
 
-TABLE_STATES = 20_000
-"""Forms with at most this many states are sampled from a table."""
+# Forms with at most this many states are sampled from a table.
+_TABLE_STATES = 20_000
 
 
 class Situations(NamedTuple):
@@ -304,4 +304,4 @@ def sampler_of(game: Yahtzee) -> YahtzeeSampler | None:
     layers = YahtzeeLayers(game)
     rules = layers.rules
     states = layers.n_states * (1 + rules.rolls * (len(rules.dice) - rules.base))
-    return YahtzeeSampler(game) if states > TABLE_STATES else None
+    return YahtzeeSampler(game) if states > _TABLE_STATES else None

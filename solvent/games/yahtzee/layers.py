@@ -29,8 +29,8 @@ from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 
-SETS_IN_BLOCK = 64
-"""Number of sets of filled boxes that are solved in one piece."""
+# Number of sets of filled boxes that are solved in one piece.
+_SETS_IN_BLOCK = 64
 
 
 class Cards(NamedTuple):
@@ -181,7 +181,7 @@ class YahtzeeLayers(LayeredGame):
         return TurnValues(value, held, kept)
 
     def blocks(self, layer: int) -> Sequence[Block]:
-        sets, size = self.shape(layer)[0], SETS_IN_BLOCK
+        sets, size = self.shape(layer)[0], _SETS_IN_BLOCK
         return [(first, min(first + size, sets)) for first in range(0, sets, size)]
 
     def place(self, state: Turn) -> Place | None:

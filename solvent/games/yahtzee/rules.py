@@ -64,8 +64,8 @@ ALL = "all"
 JOKERS = ("forced", "free", "none")
 """The joker rules: how a Yahtzee scores once the box for it is filled."""
 
-JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
-"""Points of the boxes in which a joker counts in full though its dice do not fit."""
+# Points of the boxes in which a joker counts in full though its dice do not fit.
+_JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
 
 YAHTZEE_POINTS = LARGEST_POINTS = 50
 """The points of a Yahtzee, which are the most that a box can have."""
@@ -121,9 +121,9 @@ def points(box: str, dice: Sequence[int]) -> int:
     lower = {
         "three-of-a-kind": total * (alike[-1] >= 3),
         "four-of-a-kind": total * (alike[-1] >= 4),
-        "full-house": JOKER_POINTS["full-house"] * (alike == [2, 3]),
-        "small-straight": JOKER_POINTS["small-straight"] * (in_a_row >= 4),
-        "large-straight": JOKER_POINTS["large-straight"] * (in_a_row >= 5),
+        "full-house": _JOKER_POINTS["full-house"] * (alike == [2, 3]),
+        "small-straight": _JOKER_POINTS["small-straight"] * (in_a_row >= 4),
+        "large-straight": _JOKER_POINTS["large-straight"] * (in_a_row >= 5),
         YAHTZEE: YAHTZEE_POINTS * (len(alike) == 1),
         "chance": total,
     }
@@ -249,7 +249,7 @@ class Yahtzee(Rules):
         best = {
             box: max(points(box, (face,) * self.dice) for face in faces) for box in self.scorecard
         }
-        best |= {box: JOKER_POINTS[box] for box in self.scorecard if box in JOKER_POINTS}
+        best |= {box: _JOKER_POINTS[box] for box in self.scorecard if box in _JOKER_POINTS}
         again = len(self.scorecard) - 1 if YAHTZEE in self.scorecard else 0
         return (
             sum(best.values())
@@ -311,7 +311,7 @@ class Yahtzee(Rules):
         if not self.is_joker(state):
             return plain
         match = UPPER[state.dice[0] - 1]
-        jokers = {box: JOKER_POINTS.get(box, plain[box]) for box in plain if box in LOWER}
+        jokers = {box: _JOKER_POINTS.get(box, plain[box]) for box in plain if box in LOWER}
         if self.joker == "free":
             return plain if match in plain else {**plain, **jokers}
         if match in plain:

@@ -34,10 +34,10 @@ from solvent.model.compiled import njit
 TIE = 1e-9
 """Choices whose values differ by at most this count as equally good."""
 
-AGAIN = LARGEST_POINTS + 1
-"""Added to the points of an end with another Yahtzee."""
+# Added to the points of an end with another Yahtzee.
+_AGAIN = LARGEST_POINTS + 1
 
-ENDS = 2 * AGAIN
+ENDS = 2 * _AGAIN
 """The number of ends in a box."""
 
 
@@ -62,7 +62,7 @@ def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
         lower = 1 if rules.lower & ~filled else 0
         scored = int(rules.joker[match, lower, box, face])
     if bonus and face >= 0 and scored >= 0:
-        scored += AGAIN
+        scored += _AGAIN
     return scored
 
 
@@ -79,8 +79,8 @@ def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int,
     """
     scored, after = end, upper
     reward = end
-    if end >= AGAIN:
-        scored -= AGAIN
+    if end >= _AGAIN:
+        scored -= _AGAIN
         reward = scored + rules.yahtzee_bonus
     if box < rules.uppers:
         after = min(upper + scored, rules.bonus_at)

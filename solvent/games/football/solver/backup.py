@@ -425,8 +425,8 @@ TIE = 1e-13
 TOLERANCE = 1e-12
 """Residual at which policy iteration stops; the proved error accounts for what remains."""
 
-EXCESS = 0.5
-"""The r of the module's docstring at which policy iteration stops."""
+# The r of the module's docstring at which policy iteration stops.
+_EXCESS = 0.5
 
 ROUNDING = 1e-6
 """Upper bound on the error in r from rounding."""
@@ -607,7 +607,7 @@ def longest_play(
     """
     view = np.zeros(2 * (halves[0].backup.rules.n_situations + 2)) if start is None else start
     view, residual = _iterate(halves, view, roles, count=True)
-    if not residual <= EXCESS:
+    if not residual <= _EXCESS:
         raise ImproperGameError(NEED_NOT_END)
     return np.asarray(view / (1 - residual - ROUNDING))
 
@@ -628,7 +628,7 @@ def _iterate(
     """
     situations = halves[0].backup.rules.n_situations
     actions = np.full((2, situations), -1)
-    pay, toll, enough = (0.0, 1.0, EXCESS) if count else (1.0, 0.0, TOLERANCE)
+    pay, toll, enough = (0.0, 1.0, _EXCESS) if count else (1.0, 0.0, TOLERANCE)
     for _ in range(ROUNDS):
         residual = 0.0
         fixed: list[Strategies | None] = [None, None]

@@ -77,8 +77,8 @@ CONVERGED = 1e-13
 ROUGH = 1e-3
 """Largest error allowed in the equations of the first rounds' chains."""
 
-STALLED = 1e-10
-"""Residual to stop at if a round has not halved it; the certificate decides."""
+# Residual to stop at if a round has not halved it; the certificate decides.
+_STALLED = 1e-10
 
 TOLERANCE = 1e-7
 """Largest error accepted of any value, in points."""
@@ -351,7 +351,7 @@ class _Iteration:
                 self.residual = max(self.residual, float(missed.max()))
             # The first small residual may be luck: the chain before it was solved roughly.
             settled = self.residual <= CONVERGED or self.residual >= before / 2
-            if settled and max(before, self.residual) <= STALLED:
+            if settled and max(before, self.residual) <= _STALLED:
                 return
         raise CertificateError(
             f"the iteration did not converge: after {ROUNDS} rounds the residual is "
