@@ -4,8 +4,6 @@ Their names and parameters stand in the specs of the games. Registering imports 
 environment: an environment is named here, and imported when one is made.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 import warnings

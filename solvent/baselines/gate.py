@@ -28,8 +28,6 @@ action instead (``"remap"``, by :func:`solvent.model.project`), or the algorithm
 actions and chooses among them (``"mask"``).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager

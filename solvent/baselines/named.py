@@ -1,7 +1,5 @@
 """Baselines: policies known without training a network, by name."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple

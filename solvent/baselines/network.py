@@ -5,8 +5,6 @@ arrays, saved without pickles, and evaluated with NumPy, so that a network can t
 environment and be scored without torch.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path

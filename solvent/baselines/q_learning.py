@@ -10,8 +10,6 @@ iteration converges, and below 1, where it does so polynomially fast (E. Even-Da
 "Learning rates for Q-learning", JMLR 5, 2003). Behaviour is epsilon-greedy. There is no discount.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 
 import numpy as np

@@ -21,8 +21,6 @@ These learners are told the model. They draw no samples and no random numbers. T
 function below it that takes its step in each state and reads like the algorithm in its paper.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import NamedTuple, TypeAlias

@@ -13,8 +13,6 @@ Runs are done by processes of this machine or of a Ray cluster. On a cluster, ea
 on the machine that does it, and its files are copied back when the run is finished.
 """
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import pickle

@@ -29,8 +29,6 @@ policy that is scored. The file is an archive (:mod:`solvent.exact.archive`): it
 the game, and are compared before anything is unpacked.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace

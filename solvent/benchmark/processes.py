@@ -1,7 +1,5 @@
 """Worker processes and their parent; this module imports nothing slow."""
 
-from __future__ import annotations
-
 import multiprocessing
 import os
 import signal

@@ -17,8 +17,6 @@ The types of all entries are checked on reading, so that later code can rely on 
 are as stated in the file; :mod:`solvent.report.solved` computes them from the policies.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Mapping, Sequence

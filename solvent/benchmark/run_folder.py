@@ -13,8 +13,6 @@ state it. Exact evaluations do not count, since learners do not read them.
 (:func:`validated`).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import platform

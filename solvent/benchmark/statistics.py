@@ -11,8 +11,6 @@ The scores of an algorithm are a sequence for each task, with one score for each
 loses without bound has the score minus infinity and is counted; then the range is given, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache

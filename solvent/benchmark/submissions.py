@@ -17,8 +17,6 @@ The figures are those of the policies in the submission, whose probabilities are
 (:mod:`solvent.benchmark.policies`), not of the original networks.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import os

@@ -5,8 +5,6 @@
 and then rows over all tasks, and ``summary.json``, which also has the probabilities of improvement.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

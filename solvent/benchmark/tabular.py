@@ -7,8 +7,6 @@ updates one state. An update of Minimax-Q or in a sweep reads all joint actions 
 equal budgets take different CPU times.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 

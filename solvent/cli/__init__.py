@@ -1,7 +1,5 @@
 """The command ``solvent``: a thin layer over the packages."""
 
-from __future__ import annotations
-
 import codecs
 import sys
 from io import TextIOWrapper

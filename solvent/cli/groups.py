@@ -11,8 +11,6 @@ exit  meaning
 ====  ===================================================================================
 """
 
-from __future__ import annotations
-
 import sys
 import textwrap
 from collections.abc import Iterator

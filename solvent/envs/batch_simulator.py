@@ -12,8 +12,6 @@ that reports who has a choice, what is legal, and what a player sees, and makes 
 simulators.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable

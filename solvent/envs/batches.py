@@ -5,8 +5,6 @@
 that has no table.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, cast

@@ -18,8 +18,6 @@ moves that wait for memory into branches. Indices are cast to unsigned integers 
 instructions on signed ones, which may be negative.
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

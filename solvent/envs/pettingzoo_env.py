@@ -16,8 +16,6 @@ Random numbers are drawn as in the other environments: ``reset(seed=…)`` start
 resets continue it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

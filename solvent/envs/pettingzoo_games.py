@@ -8,8 +8,6 @@ makes the same environment as ``pettingzoo.make("aec", "solvent/greed", limit=50
 ``env()``, and ``raw_env()`` if players take turns or ``parallel_env()`` if they act at once.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from types import ModuleType

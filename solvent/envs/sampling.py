@@ -70,8 +70,6 @@ both seats could not distinguish a victory in one from a defeat in the other.
 the whole episode. A pool of one needs no draw.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, TypeAlias, cast

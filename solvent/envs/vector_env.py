@@ -1,7 +1,5 @@
 """The environment for many learners, whose episodes are stepped together."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """A wrapper that puts the legal actions into the observation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import gymnasium as gym

@@ -11,8 +11,6 @@ start if that action were taken in s instead. In games with many states, the imp
 decisions can be added up; the caller says which are similar (:meth:`OptimalOccupancy.decisions`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace

@@ -13,8 +13,6 @@ verified when they are read. A policy must be a distribution in every state. A s
 the equations of optimality, and its bracket is proved again.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

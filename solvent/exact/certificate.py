@@ -37,8 +37,6 @@ Otherwise the game is refused, since its value would depend on which player is c
 (:func:`refuse_cancelling_loops`).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Callable, Iterator
 from fractions import Fraction

@@ -18,8 +18,6 @@ elimination is not too much work.
 :class:`solvent.model.TabularGame`.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from typing import Any
 

@@ -8,8 +8,6 @@ agree to the last bit.
 A loop takes the transitions of a game as one argument, a tuple of arrays (:class:`Transitions`).
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable
 from functools import cached_property, update_wrapper

@@ -13,8 +13,6 @@ An *end component* (de Alfaro 1997, "Formal verification of probabilistic system
 states with actions that never leave it: an episode could stay in it for ever.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

@@ -14,8 +14,6 @@ Components are solved in an order in which each comes after its successors
 Nothing is proved here; :func:`solvent.exact.solve` adds the certificate.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import numpy as np

@@ -19,8 +19,6 @@ A state from which an episode may reach such sets has their value; all other val
 the linear equations give them.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from solvent.exact.chain import Chain

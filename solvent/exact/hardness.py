@@ -31,8 +31,6 @@ the state that is hardest to reach. Both solve one game for each state, so they 
 limit.
 """
 
-from __future__ import annotations
-
 from dataclasses import asdict, dataclass
 from math import inf
 from typing import Any

@@ -1,7 +1,5 @@
 """Learning curves as CSV files: a row for each evaluation, a column for each figure."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import astuple, dataclass, fields

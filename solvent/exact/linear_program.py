@@ -20,8 +20,6 @@ component has its own sum:
                               sum of x(k) = 1,   x >= 0
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

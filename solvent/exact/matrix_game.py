@@ -51,8 +51,6 @@ pivoting with a tolerance can fail unnoticed, above all in games with ties.
 Multiplication and addition are not fused, so that all machines agree in every bit.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import NamedTuple
 

@@ -45,8 +45,6 @@ Three things make that quick:
   doubles each time it fails.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any

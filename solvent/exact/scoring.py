@@ -35,8 +35,6 @@ another in which the policy errs. Only the first is charged to the policy; the l
 sum to the gap plus all that the response gives up.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass, replace
 from typing import Any
 

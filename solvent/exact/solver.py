@@ -9,8 +9,6 @@ component; the bracket around the value at the start is proved by
 on disk by the hash of the table (:mod:`solvent.model.cache`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from inspect import signature

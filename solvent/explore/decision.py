@@ -17,8 +17,6 @@ one-player game, whose optimal policy is a best response and shows how to exploi
 asked in those with a large action gap, the difference between the best action and the next one.
 """
 
-from __future__ import annotations
-
 import inspect
 import random
 import time

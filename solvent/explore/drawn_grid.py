@@ -7,8 +7,6 @@ if it has none of its own. A goal (G) and a pit (H) end the episode; a cliff (C)
 start (S). Without an S the episode starts in any open cell.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property

@@ -9,8 +9,6 @@ The page turns each grid into a Python file that defines it as a game, by the ru
 :mod:`solvent.explore.drawn_grid`.
 """
 
-from __future__ import annotations
-
 import json
 import tempfile
 from collections.abc import Mapping

@@ -6,8 +6,6 @@ An algorithm runs only as far as its frames are requested. In a two-player game 
 plays optimally while a one-player algorithm learns.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache, partial

@@ -4,8 +4,6 @@ A game describes its picture as data (:mod:`solvent.model.scene`), which a templ
 Everything that a person can do next is a link, so that it can also be reached with the keyboard.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial

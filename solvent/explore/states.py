@@ -5,8 +5,6 @@ address a state of a table is its number; any other is its fields as JSON. What 
 form says is checked: it may say anything.
 """
 
-from __future__ import annotations
-
 import json
 from ast import literal_eval
 from collections.abc import Iterator, Mapping

@@ -5,8 +5,6 @@ long are cached on disk (:mod:`solvent.model.cache`), so that they are available
 explorer starts again.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Hashable
 from contextlib import suppress

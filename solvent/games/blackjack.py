@@ -13,8 +13,6 @@ as the book's 200 states have it. ``natural=False`` makes a natural a 21 like an
 what Gymnasium's ``Blackjack-v1`` does unless it is told otherwise.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property

@@ -11,8 +11,6 @@ matrix game after S. Karlin, "Mathematical Methods and Theory in Games, Programm
 Economics", 1959).
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -28,8 +28,6 @@ One dial at a time is how bsuite varies a problem (I. Osband et al., "Behaviour 
 reinforcement learning", ICLR 2020).
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from fractions import Fraction

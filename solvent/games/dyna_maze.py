@@ -8,8 +8,6 @@ R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second 
 2018, Example 8.1 and Figure 8.2.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple

@@ -8,8 +8,6 @@ optimal: in each period there is a wear from which on the machine is replaced. T
 numbers open; those here are our own, and the wear has a worst state.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

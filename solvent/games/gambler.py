@@ -13,8 +13,6 @@ Dubins and L. J. Savage, "How to Gamble If You Must", McGraw-Hill 1965). So the 
 goal is the probability of heads. Many other stakes are as good; Figure 4.3 shows the smallest ones.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

@@ -12,8 +12,6 @@ The points so far are no part of the state: with differences of points they do n
 follows.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

@@ -9,8 +9,6 @@ R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second 
 3.5), both for a discount of 0.9. The book names no start; here it is any cell.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf

@@ -7,8 +7,6 @@ added without carrying, give 0; in misère play it is the same while some heap h
 more, and the opposite when none has.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -12,8 +12,6 @@ equal parts as the larger velocity has, and meets the cell nearest to the end of
 rounded up and to the right.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -9,8 +9,6 @@ R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second 
 where it pays -1.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

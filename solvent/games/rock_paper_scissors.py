@@ -16,8 +16,6 @@ game is symmetric (J. von Neumann and O. Morgenstern, "Theory of Games and Econo
 section 17.11).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

@@ -16,8 +16,6 @@ discount of 1 less that probability, and the undiscounted return of an episode h
 paper calls N, S, E and W is so the same to both, and a policy for one seat is one for the other.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

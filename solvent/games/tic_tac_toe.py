@@ -7,8 +7,6 @@ mirroring the board, and is a draw when both play well (R. Sutton and A. Barto, 
 Learning", 2nd edition, 2018, begin with it in section 1.5).
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple

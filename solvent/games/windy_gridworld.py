@@ -9,8 +9,6 @@ Exercise 6.10 the wind, where there is any, is as stated, one cell stronger or o
 of the time each.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Array types, and the idioms by which ragged arrays are handled without loops."""
 
-from __future__ import annotations
-
 from typing import TypeAlias
 
 import numpy as np

@@ -11,8 +11,6 @@ can share the folder. If the disk is full or read-only, nothing is kept. When th
 :data:`MOST_BYTES`, the entries that were unused for longest are removed.
 """
 
-from __future__ import annotations
-
 import contextlib
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """Numba's decorator, for machines on which there is no folder to keep compiled code in."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

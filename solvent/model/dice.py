@@ -1,7 +1,5 @@
 """Sums of dice, as exact rationals."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from fractions import Fraction

@@ -16,8 +16,6 @@ never replaced.
 A folder is locked (:func:`locked`) while a process writes into it.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import json

@@ -1,7 +1,5 @@
 """Checks of what users pass to games, with errors that name the value and what is allowed."""
 
-from __future__ import annotations
-
 import difflib
 import inspect
 import json

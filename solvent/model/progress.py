@@ -4,8 +4,6 @@ The caller of a computation passes a function, which is called with a :class:`Pr
 times a second.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -6,8 +6,6 @@ A game says what there is to see and which action a click takes
 them as it likes; :func:`scene_text` is their drawing in a terminal.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain, islice
 from types import MappingProxyType

@@ -10,8 +10,6 @@ frozen dataclasses of numbers, booleans, texts, fractions and None. They are reb
 of them is read (:class:`LazyStates`), which an environment may never do.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence

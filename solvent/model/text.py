@@ -4,8 +4,6 @@ A state is described by the game's own words for its place, by its coordinates o
 named fields, or as one text, whichever the game has first.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -16,8 +16,6 @@ the game by its rules draws no chance to continue.
 A game in which play never ended now ends with certainty, whatever the players do.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict
 from collections.abc import Mapping, Sequence

@@ -20,8 +20,6 @@ Its table is built some ten times faster.
             return Expansion(True, np.array([3, 1]), Cell(states.row[:, None], onward), -1)
 """
 
-from __future__ import annotations
-
 from collections import deque
 from fractions import Fraction
 from functools import partial

@@ -6,8 +6,6 @@ distribution is summed exactly: its probabilities are written as integers over t
 denominator, in 64 bits if these suffice, otherwise as Python's integers.
 """
 
-from __future__ import annotations
-
 import gc
 from collections import defaultdict
 from collections.abc import Iterator, Sequence

@@ -3,8 +3,6 @@
 **Answers** (:class:`Choices`): the list of actions, and the action that an answer means.
 """
 
-from __future__ import annotations
-
 import builtins
 import random
 import re

@@ -17,8 +17,6 @@ Charts over seeds have the intervals of :mod:`solvent.benchmark.statistics`.
 drawn without PyTorch. A number that does not exist is None, and no chart has it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite, isinf, isnan

@@ -1,7 +1,5 @@
 """Gap attribution: the states in which a gap arises."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

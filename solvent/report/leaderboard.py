@@ -4,8 +4,6 @@ Every figure on it was computed from the policies of a submission just before. W
 word of its authors (names, links, budgets, steps, CPU time) is called *stated* there, and escaped.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from math import inf, isfinite

@@ -1,7 +1,5 @@
 """The report on results of a bench or on a game, as one self-contained HTML file."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from inspect import getdoc

@@ -15,8 +15,6 @@ lightness; they are interpolated here between nine of their colours.
 that is pointed at.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field

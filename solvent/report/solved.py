@@ -6,8 +6,6 @@ Facts that do not follow from a policy (steps, CPU time, names, learning curves)
 recorded, and the page says so.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from math import inf, isfinite

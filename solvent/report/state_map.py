@@ -11,8 +11,6 @@ shown; then only the best action of each state; then only the slices that optima
 The page says which parts are omitted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass, fields, is_dataclass

@@ -4,8 +4,6 @@ A bandit is a game of one choice, so an episode is one pull. The algorithms take
 with episodes of one step. If it has several states, they learn each one separately.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

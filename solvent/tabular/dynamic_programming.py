@@ -8,8 +8,6 @@ Without a discount, episodes under a policy may never end. By default policy ite
 the uniform policy, under which episodes end if they end under any policy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -6,8 +6,6 @@ game, the gain of a best response against it. Runs differ in the samples that th
 each point of each run is exact.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import cycle, islice

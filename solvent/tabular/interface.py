@@ -10,8 +10,6 @@ environment that observes the number of the state, such as one made with ``obser
 The algorithm's generator seeds its random numbers, so this generator alone determines the result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, TypeAlias

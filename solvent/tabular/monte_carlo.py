@@ -5,8 +5,6 @@ of a state does not depend on the estimates of others. An episode cut off by a t
 because its return is unknown.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

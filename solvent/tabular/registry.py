@@ -6,8 +6,6 @@ is the problem that it runs on, parameters ``pi`` and ``b`` are given policies, 
 parameters are its settings.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Callable, Iterator, Mapping

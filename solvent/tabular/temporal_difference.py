@@ -7,8 +7,6 @@ A time limit cuts an episode off in a state from which it could have continued. 
 the estimate of that state as usual: only terminal states have the value 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from itertools import count
 

@@ -16,8 +16,6 @@ The steps of fictitious play, regret matching and mirror descent are compiled lo
 :mod:`solvent.baselines.stage_games`.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 

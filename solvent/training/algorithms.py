@@ -14,8 +14,6 @@ that are hardly learned without it. The file has a key of that name that maps en
 shares. rl-baselines3-zoo ignores it, since it looks up environments only.
 """
 
-from __future__ import annotations
-
 import ast
 import inspect
 from collections.abc import Mapping

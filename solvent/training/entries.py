@@ -4,8 +4,6 @@ There is one entry for each key of :data:`solvent.training.algorithms.SELF_PLAY_
 the hyperparameters tuned for the task, and its learning curve is the trainer's own.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

@@ -27,8 +27,6 @@ States and rows keep their numbers, so values, occupancies and distributions ove
 same in all forms.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any

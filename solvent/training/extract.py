@@ -19,8 +19,6 @@ if the network was trained on these rows, in this game, which :func:`inputs` che
 without an environment, only its last observations are known, which must be rows of the game.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import partial

@@ -4,8 +4,6 @@ If a game has a table, policies are tables and every score is exact. A training 
 never enumerates the states: its policies are networks, and its curve is a mean of returns.
 """
 
-from __future__ import annotations
-
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace

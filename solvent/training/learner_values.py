@@ -29,8 +29,6 @@ the same random numbers. The copy's gradients equal the learner's later ones bit
 copies one estimate is replaced by its exact value, so that their errors can be compared.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from copy import copy, deepcopy
 from functools import cached_property

@@ -25,8 +25,6 @@ epsilon-greedy choice and the maximum range over legal actions only; nothing els
 of the next states are kept in the replay buffer.
 """
 
-from __future__ import annotations
-
 from functools import cached_property
 from itertools import count
 from typing import Any

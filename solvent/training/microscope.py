@@ -31,8 +31,6 @@ also explores differently, so the difference of the two runs may be negative.
 **Optimization** is the rest, and negative if the others explain more than the gap.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from copy import deepcopy

@@ -41,8 +41,6 @@ The temperature falls geometrically over the first three tenths of training and 
 The steps get shorter as the learning rate falls.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from functools import partial
 from typing import Any, ClassVar, NamedTuple

@@ -39,8 +39,6 @@ Most of a replay buffer is one-hot observations in float32. Arrays of zeros and 
 one bit per entry, which takes 1/32 of the memory and a fraction of the time.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext

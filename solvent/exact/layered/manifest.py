@@ -16,8 +16,6 @@ values are gone afterwards. Nobody can choose favourable states: state ``i`` of 
 states are added to these.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 from bisect import bisect

@@ -10,8 +10,6 @@ A solve is refused if the disk or the memory is too small for it (:func:`check_d
 :func:`check_memory`).
 """
 
-from __future__ import annotations
-
 import contextlib
 import shutil
 import time

@@ -22,8 +22,6 @@ without rounding, and the error of every other value grows by that of the roundi
 maximum or a matrix game changes by no more than its entries.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor

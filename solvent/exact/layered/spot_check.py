@@ -13,8 +13,6 @@ of the state and of its successors. A larger difference proves that the record i
 check of n states with probability (1 - p)^n.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable
 from functools import cache

@@ -29,8 +29,6 @@ to the last bit, and the low bytes of all numbers come before the high ones. zli
 about a sixth of a byte per value. Everything but the rounding is undone exactly.
 """
 
-from __future__ import annotations
-
 import zlib
 from collections.abc import Callable, Iterator, Sequence
 from math import prod

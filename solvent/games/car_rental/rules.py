@@ -19,8 +19,6 @@ The reward of a day is the expected rent, given the cars in the morning, less th
 the number of rented cars is not drawn apart from the number left. Values are the same.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -6,8 +6,6 @@ lost, to lose 1 instead of 2. ``coarse`` and ``tree`` are the two heuristics of 
 section 2.4 and Fig. 4. Without LUCK left nothing can be tested.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple, TypeAlias

@@ -10,8 +10,6 @@ after won rounds only, none never. Where STAMINA or LUCK left at a victory adds 
 colour is the expected score as a share of the largest one.
 """
 
-from __future__ import annotations
-
 import base64
 import re
 from dataclasses import dataclass

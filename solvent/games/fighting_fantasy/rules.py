@@ -34,8 +34,6 @@ Demon, and the author's own program divides. Equation 2 prints p_d as P(X + diff
 the list of inequalities prints X1 + X2 for a draw; both should read X1 - X2 + difference = 0.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields

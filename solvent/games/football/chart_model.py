@@ -28,8 +28,6 @@ Everything is integer arithmetic on the raw output of PCG64, whose stream NumPy 
 seed gives the same chart everywhere. Depths, foci and rungs count in thousandths.
 """
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable
 from dataclasses import dataclass, fields, replace

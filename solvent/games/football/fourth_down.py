@@ -9,8 +9,6 @@ value is a if it does and b if it does not. It would equal the value k of the be
 chance were (k - b) / (a - b).
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 

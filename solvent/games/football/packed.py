@@ -26,8 +26,6 @@ n + 3 in punt formation.
 come the distinct cells that hold more than one result.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache

@@ -12,8 +12,6 @@ sheet`` prints any.
 **The last down** is drawn as maps (:mod:`solvent.games.football.fourth_down`).
 """
 
-from __future__ import annotations
-
 import base64
 from collections.abc import Mapping, Sequence
 from contextlib import suppress

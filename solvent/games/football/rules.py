@@ -33,8 +33,6 @@ game of value v gives the value max(v, c), because a defence that is optimal wit
 holds the offence to that.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

@@ -7,8 +7,6 @@ table is a list of such cells. Probabilities are the same floats: weights are wh
 equal outcomes are merged.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from itertools import product
 from math import lcm

@@ -31,8 +31,6 @@ pre-defined rules" without printing them. What stands here for that is ours:
 Where the score is tied, or a half does not decide the game, calls are those without a clock.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import lru_cache
 from threading import Lock

@@ -19,8 +19,6 @@ is cut into blocks, which is always alike.
 the end most leads are too large to be lost.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import NamedTuple
 

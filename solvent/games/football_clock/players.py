@@ -25,8 +25,6 @@ in a folder, in which an interrupted score goes on. Memory: the layers that othe
 every pair twice as many as for solving.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """The page on football with a clock: values and decisions by time, score and place."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import numpy as np

@@ -9,8 +9,6 @@ come if both play optimally from there; in the forms that are won, the chance of
 that of a tie. What changes it is dice, and the mistakes of a player who is not optimal.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO

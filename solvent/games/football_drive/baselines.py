@@ -14,8 +14,6 @@ yards. If 1 and 2 yards are short, the best policy has the value -1.311276 here,
 yards are short as well. So the printed number belongs to at most 3 yards, the default here.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple

@@ -47,8 +47,6 @@ play changes by less than 64 * 2^-49 < 2e-13 in total variation, and the value o
 than n * 2e-13 * 13.6, the distance of the best and the worst payoff.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import dataclass

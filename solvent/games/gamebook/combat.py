@@ -21,8 +21,6 @@ Rounds that change nothing and need no longer be counted are drawn again, so tha
 twice.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction

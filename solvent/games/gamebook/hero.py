@@ -6,8 +6,6 @@ Validation runs in steps (:mod:`solvent.games.gamebook.loader`): the constants, 
 without its sections, the sections. The validators of a step receive the result of the step before.
 """
 
-from __future__ import annotations
-
 import difflib
 import json
 import re

@@ -11,8 +11,6 @@ to :data:`MOST_PROBLEMS`; how the parts of a book go together is checked when ea
 right (:mod:`solvent.games.gamebook.checker`).
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re

@@ -5,8 +5,6 @@ about their height, which keeps lines short (K. Sugiyama, S. Tagawa and M. Toda,
 understanding of hierarchical system structures", 1981).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -10,8 +10,6 @@ The rules compute the outcomes only once for all pages that agree in the fields 
 (the *touched* ones, :class:`~.effects.Liveness`). The other fields are copied.
 """
 
-from __future__ import annotations
-
 from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass

@@ -11,8 +11,6 @@ Whatever a text is, reading it takes time in proportion to its length: no patter
 character again for each place where it could begin.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -29,8 +29,6 @@ A policy is made from a *plan*, [2, M+1, M+1]: the number of dice before (0) and
 turn, by the score of the player on turn and the opponent's.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeAlias, cast

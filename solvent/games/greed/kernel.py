@@ -36,8 +36,6 @@ moves may have none. So the expected number of moves is at most 2 (2M + s) / (s 
 policy.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property

@@ -8,8 +8,6 @@ with optimal play, ties counted half.
 Beyond :data:`MOST_CELLS` cells to a side only every k-th score is drawn.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

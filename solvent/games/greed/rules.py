@@ -29,8 +29,6 @@ two dice at (2, 6) leads to the four states listed only if the dice have 2 sides
 is impossible and should be left out.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from fractions import Fraction

@@ -11,8 +11,6 @@ of (S, s) policies in the dynamic inventory problem", 1960, where demand waits i
 lost).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction

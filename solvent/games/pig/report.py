@@ -7,8 +7,6 @@ at some scores it pays to roll once more with a larger total: at 41 to 49, to 10
 on, but not at 27 (E. Farmer, "Pig puzzle solution", possiblywrong.wordpress.com, 2014).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, cast

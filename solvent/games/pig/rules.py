@@ -12,8 +12,6 @@ The first roll of a turn is compulsory, as in the usual statement of the rules. 
 Presser's equations also allow holding at 0, which is never better than rolling.
 """
 
-from __future__ import annotations
-
 import random
 from dataclasses import dataclass
 from fractions import Fraction

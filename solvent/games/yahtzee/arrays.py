@@ -9,8 +9,6 @@ A **card** is the state in which a turn starts: the set of filled boxes as a bit
 the upper section up to those of the bonus, and whether another Yahtzee has a bonus.
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 from itertools import combinations_with_replacement
 from typing import NamedTuple

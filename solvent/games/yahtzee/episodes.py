@@ -1,7 +1,5 @@
 """Episodes of Yahtzee that are sampled without a table, from the arrays of the rules."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

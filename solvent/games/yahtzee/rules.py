@@ -22,8 +22,6 @@ go into another box as a *joker*. The published solutions disagree on the rule:
 The game is smaller with fewer boxes, dice, faces or rolls; then it fits in a table.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields

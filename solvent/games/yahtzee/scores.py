@@ -7,8 +7,6 @@ and products of positive ones, so the number of roundings on the longest way bou
 error. ``docs/scripts/yahtzee.py`` computes the distribution of the final score, too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache

@@ -21,8 +21,6 @@ Forwards the actions of a policy are given, and probability flows the same way t
 (:func:`turn_ends`) and on to the next cards (:func:`pass_on`).
 """
 
-from __future__ import annotations
-
 import numpy as np
 from numpy.typing import NDArray
 

@@ -45,8 +45,6 @@ maximizes the number of calls need not converge; it only has to make r small eno
 side may be able to keep play going for ever, and values until the next score may not exist.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
