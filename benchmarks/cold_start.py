@@ -17,8 +17,6 @@ A first time is measured once, everything else in alternating rounds of which th
 environments are compared: from the same seed the same observations with and without the cache.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -12,8 +12,6 @@ The slippery grid is written twice, for single states and for arrays of them; it
 FrozenLake, a third each as meant and to either side, on a square without holes.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 import tracemalloc

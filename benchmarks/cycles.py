@@ -39,8 +39,6 @@ and discounted rewards are raised by the same amount, which raises every value b
 `solvent.solve`.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -8,8 +8,6 @@ each network. Only the training draws random numbers.
 Interrupted and run again with the same --out, it goes on where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

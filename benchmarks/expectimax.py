@@ -7,8 +7,6 @@ process and on two, in a game of which the parts share nothing; with two free co
 clock is a little over half of what both processes spend together.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

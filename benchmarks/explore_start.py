@@ -15,8 +15,6 @@ run has kept in the cache (SOLVENT_CACHE), and of Greed in one line without. The
 and the least counts. A page is checked to show the value of the game.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -11,8 +11,6 @@ Connecting and compiling are not counted. The time is the least of some rounds, 
 other. Printed are also the bytes that go to each other machine, and those that all give back.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import time

@@ -21,8 +21,6 @@ and repeat the fit.
 fit of values does not make a good strategy: what a player loses depends on small differences.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable
 from dataclasses import replace

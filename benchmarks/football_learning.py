@@ -19,8 +19,6 @@ machine, so compare them within one run.
 Interrupted and run again with the same --out, it goes on where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

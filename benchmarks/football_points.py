@@ -13,8 +13,6 @@ the process, the least of some rounds after one to compile; what takes more than
 timed once.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Policies on the table of a drive as football's own solver scores them."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from solvent.games.football.solver.backup import Strategies, backup_of

@@ -15,8 +15,6 @@ A best response to an estimate can itself be exploited. `trust` weighs it call b
 equilibrium: 1 answers the estimate in full, 0 never leaves the equilibrium.
 """
 
-from __future__ import annotations
-
 import numpy as np
 from football_policies import strategies_of
 from numba import njit

@@ -15,8 +15,6 @@ in CPU time of the process, after all of them have solved a small book to warm u
 largest memory of the process is noted after each. --quick leaves the trees out.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

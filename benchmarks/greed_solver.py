@@ -15,8 +15,6 @@ more than two seconds is timed once. The definition takes over a minute at (1000
 leaves it out there.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

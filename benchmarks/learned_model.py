@@ -8,8 +8,6 @@ T. Basar and L. Yang, "Model-Based Multi-Agent RL in Zero-Sum Markov Games with 
 Complexity", NeurIPS 2020, bound how many samples it needs in discounted games.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

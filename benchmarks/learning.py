@@ -40,8 +40,6 @@ trials are run instead: settings, observations, a bonus for entropy that falls t
 that are told one thing exactly.
 """
 
-from __future__ import annotations
-
 import argparse
 import gc
 import json

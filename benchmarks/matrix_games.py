@@ -27,8 +27,6 @@ Time is CPU time of the process; slow solvers get fewer games. The ratio
 is to the cold solve_matrix_games of the same set.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import time

@@ -26,8 +26,6 @@ whole interval is on one side of the threshold, and undecided otherwise. The thr
 not those of the papers.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import multiprocessing

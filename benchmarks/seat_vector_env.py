@@ -9,8 +9,6 @@ every legal action with equal probability, so that the memory it needs is visite
 learner likewise. Rounds alternate, the median counts, and time is CPU time, as in vector_env.py.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

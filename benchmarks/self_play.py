@@ -9,8 +9,6 @@ of the median training loses most.
 Interrupted and run again with the same --out, it goes on where it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import tempfile

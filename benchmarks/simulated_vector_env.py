@@ -9,8 +9,6 @@ advance; an illegal one is remapped. Rounds alternate between the contestants, a
 each counts, in CPU time of the process.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

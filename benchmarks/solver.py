@@ -17,8 +17,6 @@ QuantEcon does not discount where it can do without (`backward_induction` over t
 a combat can last) and discounts by 1 - 1e-12 where it cannot (policy iteration).
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import sys

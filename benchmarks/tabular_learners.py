@@ -13,8 +13,6 @@ Figures are means over both seats. CPU seconds are those of learning, without co
 loops and scores, and depend on the machine, so compare them within one run.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable, Iterator

@@ -13,8 +13,6 @@ Values are compared before anything is timed. Time is CPU time of the process af
 compile; the first line counts the states that need no game as well, but divides by the games only.
 """
 
-from __future__ import annotations
-
 import argparse
 import time
 from collections.abc import Callable

@@ -19,8 +19,6 @@ the machine, so compare them within one run. Interrupted and run again with the 
 on with the training at which it was.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 import time

@@ -18,8 +18,6 @@ The same command goes on after an interruption. DIR/ALGORITHM.toml has the winne
 `solvent bench --settings DIR/ALGORITHM.toml` or for the `[algorithms]` of a suite's file.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import math

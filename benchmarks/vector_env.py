@@ -15,8 +15,6 @@ JAX environments draw their keys inside the compiled step, and are compiled befo
 A contestant that is not installed is left out, with a line that says so.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import platform

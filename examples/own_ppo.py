@@ -7,8 +7,6 @@ function of observations; the benchmark asks it about every state and computes i
 Nothing is kept in between: a run that is interrupted begins anew, and ends the same.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -3,8 +3,6 @@
 And torch on one thread, so that trainings repeat.
 """
 
-from __future__ import annotations
-
 import gc
 import importlib.util
 import os

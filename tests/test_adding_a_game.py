@@ -1,7 +1,5 @@
 """docs/adding-a-game.md, followed literally: a package from outside has everything ours have."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The command: its answers are the library's, and what goes wrong is one line with exit code 2."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

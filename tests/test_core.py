@@ -4,8 +4,6 @@ The code runs in a Python of its own in which nothing that an extra installs can
 from an environment without extras, it says whether the declared dependencies are enough.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

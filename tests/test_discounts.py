@@ -1,7 +1,5 @@
 """A discount wherever a game is named: makers, specs, environments, scores and the command."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The README and the pages of the documentation: complete, and what they show is what runs."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 import os

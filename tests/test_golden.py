@@ -5,8 +5,6 @@ any later version. What came out under version 0.1 is in ``tests/golden/0.1/``; 
 is compared with it.
 """
 
-from __future__ import annotations
-
 import hashlib
 import io
 import json

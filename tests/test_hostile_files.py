@@ -1,7 +1,5 @@
 """No file runs code: every reader is given files that leave a mark if anything in them runs."""
 
-from __future__ import annotations
-
 import base64
 import json
 import pickle

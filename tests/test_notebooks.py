@@ -1,7 +1,5 @@
 """The notebooks run, show pictures, state what they compute, and leave their exercises unsolved."""
 
-from __future__ import annotations
-
 import ast
 import json
 import re

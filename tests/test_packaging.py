@@ -1,7 +1,5 @@
 """What the project installs, ships and reveals: versions, the wheel, and public names."""
 
-from __future__ import annotations
-
 import ast
 import importlib
 import re

@@ -1,7 +1,5 @@
 """What people try first in Python: arrays of a solution, predictions, exact evaluation."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from math import inf
 from pathlib import Path

@@ -10,8 +10,6 @@ the right at the height logit f(p, m). A straight line from one to the other cro
 half the sum of their heights, which is c m / 2; there the scale has the modifier.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -17,8 +17,6 @@ saved) and one with four leaves more (60%). This module counts as rpart does; rp
 the same tree on the same points.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -4,8 +4,6 @@ A role such as ``:func:`~solvent.exact.score``` becomes a link where the referen
 and code where it has not.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Iterator

@@ -11,8 +11,6 @@ and the share of victories in the simulation upwards. The right panel has the sa
 against the SKILL difference, lines by the equation and dots by the simulation.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import cache

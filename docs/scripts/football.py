@@ -3,8 +3,6 @@
 python docs/scripts/football.py
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rows_of_two import side_by_side

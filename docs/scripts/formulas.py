@@ -4,8 +4,6 @@ r"""A Markdown extension: LaTeX as MathML, which browsers set by themselves.
 reads both alike. No script is loaded when the page is read.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

@@ -5,8 +5,6 @@
 writes ``rock-paper-scissors.svg``, ``goofspiel-bids.svg`` and ``soccer.svg``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from math import sqrt
 from pathlib import Path

@@ -5,8 +5,6 @@
 writes ``greed-normal.svg`` and ``greed-last-turn.svg``, each with dice and rating.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from rows_of_two import side_by_side

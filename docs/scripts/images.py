@@ -7,8 +7,6 @@ environment with ``render_mode="rgb_array"`` returns in that state. At equal ver
 equal byte for byte.
 """
 
-from __future__ import annotations
-
 import random
 import sys
 from collections.abc import Iterator, Mapping

@@ -17,8 +17,6 @@ how much). In equation 11 the sum over k runs to n / 3, although equation 7 divi
 the histories meant exist for k up to n / 4.
 """
 
-from __future__ import annotations
-
 from fractions import Fraction
 from math import comb
 from typing import TypeVar

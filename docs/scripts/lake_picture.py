@@ -3,8 +3,6 @@
 python docs/scripts/lake_picture.py        # writes docs/images/lake.svg
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

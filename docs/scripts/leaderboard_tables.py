@@ -3,8 +3,6 @@
 python docs/scripts/leaderboard_tables.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 from pathlib import Path

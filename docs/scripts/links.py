@@ -5,8 +5,6 @@
 prints what leads nowhere and fails if anything does. Zensical checks only links between pages.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from functools import cache

@@ -7,8 +7,6 @@ with the map, for each game of the gallery ``NAME-board.html``, as the explorer 
 live gridworld.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -5,8 +5,6 @@
 writes ``puterman-inventory.svg`` and ``puterman-replacement.svg``.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

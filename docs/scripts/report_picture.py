@@ -5,8 +5,6 @@
 needs Chromium, as ``chromium`` or the program that ``--browser`` names.
 """
 
-from __future__ import annotations
-
 import argparse
 import subprocess
 import tempfile

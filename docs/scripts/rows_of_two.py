@@ -1,7 +1,5 @@
 """The layout of the documentation's figures: charts in rows of two."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from solvent.report.panel import alone

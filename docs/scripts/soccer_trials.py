@@ -6,8 +6,6 @@ prints the rows of its tables. Many policies are optimal, and they do not all wi
 soon; the range over all of them is found by policy iteration on a ratio of two expected counts.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import combinations

@@ -6,8 +6,6 @@ writes ``docs/textbook/NAME.svg``, all or those that are named. What is said of 
 exact: the error of what it has learned in some seeded runs, or the value of its policy.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace

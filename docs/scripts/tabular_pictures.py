@@ -3,8 +3,6 @@
 python docs/scripts/tabular_pictures.py
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path

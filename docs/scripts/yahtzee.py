@@ -5,8 +5,6 @@
 draws how probable every final score is, computed exactly, which takes a minute and 3 GB of memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Baselines by name or file, functions as policies, and learners of stage games."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A bench of two algorithms on two tasks, and the submissions that are packed from it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

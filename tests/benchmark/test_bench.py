@@ -1,7 +1,5 @@
 """Algorithms of anyone, and the main job: everything scored, the same table after interruptions."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """The report of a bench and the leaderboard show what was computed, and nothing of it runs."""
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

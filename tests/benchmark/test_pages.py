@@ -1,7 +1,5 @@
 """The pages on the benchmark and the microscope have what is computed, and their scripts work."""
 
-from __future__ import annotations
-
 import importlib
 import json
 import re

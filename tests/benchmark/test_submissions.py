@@ -1,7 +1,5 @@
 """A submission is what it says, or is refused with the reason, and its runs can be done again."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

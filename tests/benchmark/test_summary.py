@@ -1,7 +1,5 @@
 """Suites, the records of a bench, and the statistics over seeds with their files."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

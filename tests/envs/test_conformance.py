@@ -5,8 +5,6 @@ follows, and the expected return. The vector environment is held against the sin
 so that what is found of the one is true of the other. PettingZoo's are held against the model too.
 """
 
-from __future__ import annotations
-
 import copy
 import warnings
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Single environments: contracts, the sampler's table, registration and pictures."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import re

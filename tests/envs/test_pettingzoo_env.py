@@ -1,7 +1,5 @@
 """Games of two in PettingZoo: observations and pay, registration, and checks of football."""
 
-from __future__ import annotations
-
 import warnings
 from typing import Any
 

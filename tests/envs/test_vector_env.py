@@ -1,7 +1,5 @@
 """The native vector environments equal SyncVectorEnv bit for bit, and go on from saved states."""
 
-from __future__ import annotations
-
 import copy
 import pickle
 from collections.abc import Callable

@@ -5,8 +5,6 @@ The tables' floats are dyadic, so the truth is a Fraction found by brute force o
 of the tests.
 """
 
-from __future__ import annotations
-
 from collections import Counter
 from contextlib import suppress
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Linear equations of large chains: sweeps against factors, and what sweeps cannot do."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any

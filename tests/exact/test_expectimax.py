@@ -1,7 +1,5 @@
 """The solver of games given by choices and scores: by hand, brute force, arrays and kernels."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from functools import cache

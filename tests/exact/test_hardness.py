@@ -1,7 +1,5 @@
 """Measures of hardness: by hand in two rooms, and by enumeration in random small problems."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

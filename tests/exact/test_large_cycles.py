@@ -1,7 +1,5 @@
 """Large components and those in which both choose at once, through the solver."""
 
-from __future__ import annotations
-
 import random
 from collections import Counter
 from dataclasses import replace

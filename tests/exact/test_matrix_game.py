@@ -1,7 +1,5 @@
 """Matrix games: known values, outside solvers, many at once, families that go wrong elsewhere."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

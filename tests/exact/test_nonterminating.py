@@ -1,7 +1,5 @@
 """Play that never ends: the values of policies, and best responses where that is best."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace

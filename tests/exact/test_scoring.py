@@ -1,7 +1,5 @@
 """Scores, best responses, the cross-play matrix, visits and the location of the gap."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

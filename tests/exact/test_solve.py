@@ -1,7 +1,5 @@
 """The solver against brute force on random games, outside solvers, and published values."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import groupby
 from typing import Any

@@ -1,7 +1,5 @@
 """Files: what is saved comes back, and nothing else is accepted."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

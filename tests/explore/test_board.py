@@ -3,8 +3,6 @@
 All numbers are compared with the solver's, or with what follows from the definition.
 """
 
-from __future__ import annotations
-
 import io
 import random
 import re

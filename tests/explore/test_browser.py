@@ -4,8 +4,6 @@ Nothing here hangs on time: after each click a condition on the next page is wai
 of every page are compared with the solver's, which are computed here from the game alone.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

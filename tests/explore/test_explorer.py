@@ -1,7 +1,5 @@
 """The pages without a browser: numbers are the solver's, strange input gets a message."""
 
-from __future__ import annotations
-
 import html
 import io
 import itertools

@@ -5,8 +5,6 @@ those of `solvent.tabular` draw from the same list of uniform numbers, so that t
 equal after every episode.
 """
 
-from __future__ import annotations
-
 import random
 import re
 import sys

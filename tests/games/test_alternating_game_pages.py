@@ -1,7 +1,5 @@
 """Every number on the pages of Greed and Pig is recomputed."""
 
-from __future__ import annotations
-
 import re
 from fractions import Fraction
 from functools import cache

@@ -1,7 +1,5 @@
 """Small games for two: symmetry, theorems, minimax, and Pig as it is told and shown."""
 
-from __future__ import annotations
-
 import base64
 import json
 import random

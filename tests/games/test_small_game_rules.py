@@ -1,7 +1,5 @@
 """The rules of the small games, each sentence with examples of it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import fields, is_dataclass
 from fractions import Fraction

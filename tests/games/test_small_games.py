@@ -1,7 +1,5 @@
 """Small games for one: conformance, rules one by one, theorems, and outside judges."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Callable
 from fractions import Fraction

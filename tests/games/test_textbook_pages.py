@@ -1,7 +1,5 @@
 """Every number and figure on the pages of the textbooks' problems is the solver's."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from collections.abc import Callable

@@ -4,8 +4,6 @@ A change of a word, a drawing or a click shows as a difference of that file, to 
 is meant, to be copied.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path

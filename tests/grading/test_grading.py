@@ -1,7 +1,5 @@
 """Grades are exact, and no file of a class stops, fools or exhausts who grades it."""
 
-from __future__ import annotations
-
 import csv
 import re
 import tracemalloc

@@ -1,7 +1,5 @@
 """Files that are not what they should be, for whatever reads files."""
 
-from __future__ import annotations
-
 import io
 import json
 import os

@@ -1,7 +1,5 @@
 """A real browser for tests of pages: Debian's Chromium, driven through Selenium."""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The command `solvent` in the process of a test: what it says, answers and refuses."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

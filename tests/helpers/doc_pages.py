@@ -1,7 +1,5 @@
 """Tables and figures of the documentation: every number and picture on a page is computed."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 from itertools import takewhile

@@ -1,7 +1,5 @@
 """How many examples a test of a property draws: fewer in the default run than in `make slow`."""
 
-from __future__ import annotations
-
 from hypothesis import settings
 
 

@@ -1,7 +1,5 @@
 """Solved games and their explorers, each made once, and what a page says."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator

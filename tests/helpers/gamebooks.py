@@ -1,7 +1,5 @@
 """The example book of the format's page, and books made from it by changing a line."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from solvent.games.gamebook.book import Book

@@ -3,8 +3,6 @@
 The same arguments always give the same book, as data that JSON can hold.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from typing import Any

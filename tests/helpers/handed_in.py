@@ -1,7 +1,5 @@
 """What a class may hand in for FrozenLake's policy: right, wrong, broken and hostile files."""
 
-from __future__ import annotations
-
 import io
 import os
 import pickle

@@ -1,7 +1,5 @@
 """Trainings that end before their end."""
 
-from __future__ import annotations
-
 from solvent.benchmark.progress import Moment, Report
 
 

@@ -7,8 +7,6 @@ SIGKILL after a random time; the last one is left to finish. Printed is how ofte
 to be written, and how many solvers were killed before they were done.
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

@@ -1,7 +1,5 @@
 """A small layered game that leaves warm starts, and what tests do with the folders of any."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 from collections.abc import Callable, Sequence

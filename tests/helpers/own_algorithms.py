@@ -1,7 +1,5 @@
 """Algorithms of one's own, as somebody outside writes them, for the tests of the benchmark."""
 
-from __future__ import annotations
-
 import os
 import sys
 import time

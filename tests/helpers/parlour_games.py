@@ -1,7 +1,5 @@
 """The package that docs/adding-a-game.md shows, copied, built and installed as the page says."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

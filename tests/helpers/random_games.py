@@ -1,7 +1,5 @@
 """Small random games with exact probabilities, and their values by brute force."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property

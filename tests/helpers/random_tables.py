@@ -1,7 +1,5 @@
 """Small random tables of every shape, for tests that compare two samplers of one table."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

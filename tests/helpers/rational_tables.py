@@ -4,8 +4,6 @@ All probabilities and rewards are dyadic, so that what the floats of a table say
 and the truth is a Fraction.
 """
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product

@@ -1,7 +1,5 @@
 """A Ray cluster of this machine's own processes, whose "machines" can be added and killed."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

@@ -1,7 +1,5 @@
 """A football so small that all of it can be looked at: a short field, few downs, few plays."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any

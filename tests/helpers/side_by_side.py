@@ -1,7 +1,5 @@
 """A native vector environment and Gymnasium's own around single ones, stepped side by side."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

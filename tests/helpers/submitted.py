@@ -1,7 +1,5 @@
 """A bench of two small tasks, of policies that are noisy versions of the optimum."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from pathlib import Path

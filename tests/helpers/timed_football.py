@@ -7,8 +7,6 @@ A game of 2 ticks without time-outs has some hundred states, one of 3 ticks with
 several thousand; :data:`TINY_FORMS` are shapes of all forms that are tabulated in a second or two.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import Any
 

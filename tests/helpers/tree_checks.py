@@ -1,7 +1,5 @@
 """Decision trees for tests, and the comparison of a game's tree with its arrays and kernels."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any
 

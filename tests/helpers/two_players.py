@@ -1,7 +1,5 @@
 """Policies and a game in which everything shows, for tests of environments for two."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any

@@ -1,7 +1,5 @@
 """Wrappers around an environment: those that a score refuses, and those that it takes."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Games written down from first state to last, to be compared with the files in tests/golden."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What took long to compute is kept, found only if it is the same, and never believed unchecked."""
 
-from __future__ import annotations
-
 import errno
 import io
 import os

@@ -1,7 +1,5 @@
 """The algebra of modifiers, the printed examples, and the rounding of exact probabilities."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Sums of dice against enumeration, what parameters may be, and scenes and values in words."""
 
-from __future__ import annotations
-
 import pickle
 import random
 import re

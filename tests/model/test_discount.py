@@ -1,7 +1,5 @@
 """Discounted games: what they are as rules and as tables, and their values by brute force."""
 
-from __future__ import annotations
-
 import json
 import pickle
 import random

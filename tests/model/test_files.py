@@ -1,7 +1,5 @@
 """Files are read with a limit, JSON is what the standard says, and games are found by name."""
 
-from __future__ import annotations
-
 import math
 import os
 import sys

@@ -1,7 +1,5 @@
 """The public conformance checks: real games pass them, and each catches its kind of mistake."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar

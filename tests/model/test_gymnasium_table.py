@@ -1,7 +1,5 @@
 """Tables read from a dictionary ``P``: what is refused, and what probabilities are taken for."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """MiniGrid's environments as games: counted states, the clock, and MiniGrid's own episodes."""
 
-from __future__ import annotations
-
 import copy
 import re
 import subprocess

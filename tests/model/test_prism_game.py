@@ -1,7 +1,5 @@
 """Models of PRISM's and Storm's as games: published values, random models, refusals."""
 
-from __future__ import annotations
-
 import json
 import random
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Tables and policies: compiled from rules, folded, restricted, encoded, made legal."""
 
-from __future__ import annotations
-
 import doctest
 import gc
 import re

@@ -13,8 +13,6 @@ Errors that change nothing a user could see stand in ``equivalent.toml``, each w
 are named by their function and the lines that change, since mutmut's own numbers shift.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

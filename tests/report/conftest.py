@@ -1,7 +1,5 @@
 """The page of the results, made once: it takes a second."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

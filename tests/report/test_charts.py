@@ -1,7 +1,5 @@
 """Charts, maps of states and numbers in words: what is drawn and written is what is true."""
 
-from __future__ import annotations
-
 import base64
 import json
 import math

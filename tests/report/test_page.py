@@ -1,7 +1,5 @@
 """The page: its numbers are those of the results, recomputed, and it needs nothing but itself."""
 
-from __future__ import annotations
-
 import csv
 import json
 import re

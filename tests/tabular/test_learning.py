@@ -1,7 +1,5 @@
 """The textbooks' algorithms: planning, learning, and the curves of what they learn."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass

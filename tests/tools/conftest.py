@@ -1,7 +1,5 @@
 """A recipe is run as a reader would, and what it has scored is what its policy does."""
 
-from __future__ import annotations
-
 import runpy
 from collections.abc import Callable
 from pathlib import Path

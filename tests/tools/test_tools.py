@@ -1,7 +1,5 @@
 """The tools of the first environment of `make tools`: each recipe is run as a reader would."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

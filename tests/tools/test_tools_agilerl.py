@@ -1,7 +1,5 @@
 """AgileRL, which needs an environment of its own: the recipe is run as a reader would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """RLlib, which needs an environment of its own: the recipe is run as a reader would."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

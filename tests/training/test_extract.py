@@ -1,7 +1,5 @@
 """A network's table is what its model plays, on the inputs of its training, or it is refused."""
 
-from __future__ import annotations
-
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Learners do what those of Stable-Baselines3 do, with settings that rl-baselines3-zoo reads."""
 
-from __future__ import annotations
-
 import csv
 import json
 import zipfile

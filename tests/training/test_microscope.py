@@ -1,7 +1,5 @@
 """Readings are exact, change nothing in what is learned, and the parts of a gap sum to it."""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from itertools import product

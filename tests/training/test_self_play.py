@@ -1,7 +1,5 @@
 """Games for two: self-play with its pool and averages, fixed opponents, and mirror descent."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from functools import partial

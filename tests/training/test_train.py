@@ -1,7 +1,5 @@
 """Training: interrupted or not, the same result; curves are exact, folders are not believed."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

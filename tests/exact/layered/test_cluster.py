@@ -1,7 +1,5 @@
 """Layers solved on a cluster of real processes, and clusters that are refused."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time

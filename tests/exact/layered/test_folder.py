@@ -1,7 +1,5 @@
 """Layers in memory and in a folder: nothing that is solved is lost, and nothing else is opened."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """Games solved layer by layer, by threads: what is computed, in which order, and what it takes."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import json

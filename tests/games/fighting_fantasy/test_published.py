@@ -5,8 +5,6 @@ published figure must be the recomputed one, rounded or cut off (the paper does 
 brackets must not be.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import math

@@ -1,7 +1,5 @@
 """The rules of Fighting Fantasy combat, sentence by sentence, and one combat from start to end."""
 
-from __future__ import annotations
-
 import json
 import random
 import re

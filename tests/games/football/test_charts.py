@@ -1,7 +1,5 @@
 """Results, charts, their files and the model that makes them."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

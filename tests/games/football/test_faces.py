@@ -1,7 +1,5 @@
 """Football in the terminal, in the explorer and on the page of a report."""
 
-from __future__ import annotations
-
 import base64
 import random
 import re

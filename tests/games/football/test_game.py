@@ -1,7 +1,5 @@
 """Football Strategy as a game: its forms, their tables, wrong parameters, and one game."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from fractions import Fraction

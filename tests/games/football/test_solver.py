@@ -1,7 +1,5 @@
 """The solver of endless play and drives, baselines and the published agent, on tables and pages."""
 
-from __future__ import annotations
-
 import re
 import runpy
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Values of players of football with a clock: on layers, in play and in tables."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cache

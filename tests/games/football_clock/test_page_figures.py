@@ -1,7 +1,5 @@
 """The figures of the page about football with a clock."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from collections.abc import Iterable, Iterator, Sequence

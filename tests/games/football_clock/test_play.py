@@ -1,7 +1,5 @@
 """Football with a clock in the terminal, and games told play by play."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Callable, Iterator, Sequence

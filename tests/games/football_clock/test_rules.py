@@ -5,8 +5,6 @@ Of the tiny chart, against A, B and C: play 1 is ``1``, ``3o`` and ``off2/2``, p
 Gains take 30 seconds, over 3 yards 45, and 15 less out of bounds; the rest takes 15.
 """
 
-from __future__ import annotations
-
 import json
 import random
 from collections.abc import Callable

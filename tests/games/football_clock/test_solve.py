@@ -1,7 +1,5 @@
 """Football with a clock, layer by layer: its layers, against other solvers and itself."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import shutil

@@ -1,7 +1,5 @@
 """Training without a table: it learns, it is resumed to the bit, and its networks are scored."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

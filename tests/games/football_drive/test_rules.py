@@ -1,7 +1,5 @@
 """The drive: its rules sentence by sentence, its page, and what its source published."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Iterator
 from decimal import Decimal, localcontext

@@ -1,7 +1,5 @@
 """Files of books: what they say, every fault with its place and a cure, and their commands."""
 
-from __future__ import annotations
-
 import ast
 import copy
 import json

@@ -1,7 +1,5 @@
 """Fights in a book against the same fights played in other ways."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Container, Iterator
 from dataclasses import dataclass
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """A book in an environment, in a terminal and on its page, and the books that are shipped."""
 
-from __future__ import annotations
-
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """The rules of books, sentence by sentence, and the game that the machine makes of them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from fractions import Fraction

@@ -1,7 +1,5 @@
 """Books solved in rationals, in floats and as trees, and what best play comes to."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from functools import cache
 

@@ -1,7 +1,5 @@
 """Greed's kernel, baselines and maps, against exact rationals and the generic solver."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

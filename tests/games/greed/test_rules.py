@@ -1,7 +1,5 @@
 """Greed's table, and one game as it is drawn and told."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections import Counter

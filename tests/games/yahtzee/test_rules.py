@@ -1,7 +1,5 @@
 """The rules of Yahtzee, one by one, and episodes that are sampled without a table."""
 
-from __future__ import annotations
-
 from fractions import Fraction
 from itertools import product
 from typing import Any

@@ -1,7 +1,5 @@
 """The solution of Yahtzee and scores of policies: those of tables, of rollouts, of the page."""
 
-from __future__ import annotations
-
 import pickle
 import random
 import re
