@@ -11,9 +11,7 @@ def assert_equal(ours: Any, theirs: Any) -> None:
     assert data_equivalence(ours, theirs, exact=True), f"{ours}\n{theirs}"
 
 
-def assert_steps_equal(
-    native: Any, sync: SyncVectorEnv[Any, Any], steps: int, seed: int
-) -> tuple[int, int]:
+def assert_steps_equal(native: Any, sync: SyncVectorEnv, steps: int, seed: int) -> tuple[int, int]:
     """Play the same random actions in both; illegal ones are among them.
 
     Returns:
