@@ -55,8 +55,8 @@ import solvent
 from solvent.model import GameInfo, TabularGame, game_from_prism, to_storm
 from solvent.model.arrays import Floats, Ints
 
+# Largest difference allowed between values at the start, in units of the largest value.
 AGREE = 1e-8
-"""Largest difference allowed between values at the start, in units of the largest value."""
 
 PRECISION = 1e-9
 
@@ -368,6 +368,7 @@ def tasks(make: Callable[..., Problem], *sizes: tuple[Any, ...]) -> list[Callabl
     return [partial(lambda size: task(make(*size)), size) for size in sizes]
 
 
+# The problems of each family, from small to large.
 FAMILIES: dict[str, list[Callable[[], Task]]] = {
     "random": tasks(random_problem, (1000,), (3000,), (10_000,), (100_000,), (10_000, 0.9999)),
     "grid": tasks(grid_problem, (100,), (316,)),
@@ -376,7 +377,6 @@ FAMILIES: dict[str, list[Callable[[], Task]]] = {
     "river": tasks(river_problem, (3000,), (10_000,)),
     "consensus": [partial(consensus_task, k) for k in (2, 12, 36, 48)],
 }
-"""The problems of each family, from small to large."""
 
 
 def main() -> None:

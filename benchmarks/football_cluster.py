@@ -28,8 +28,8 @@ from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats
 
+# Form, time-outs, and ticks at the end of each half.
 SAMPLES = (("half", 0, 120), ("half", 3, 4), ("second-half", 0, 8), ("full", 0, 4))
-"""Form, time-outs, and ticks at the end of each half."""
 
 MACHINES = 2
 

@@ -45,30 +45,30 @@ from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.points import solve_points
 from solvent.model.arrays import Floats
 
+# Constants from :func:`tune_constants` on the standard chart in 150 evaluations, rounded.
 TUNED = Constants(
     first_down=9.6, touchdown=14.3, turnover=67.3, safety=13.8, last_down=52.8, penalty=6.1,
     share=0.98, favourable_share=0.2,
 )  # fmt: skip
-"""Constants from :func:`tune_constants` on the standard chart in 150 evaluations, rounded."""
 
+# McCulloch 2015, Tables 1 and 2: a situation and how the agent calls plays and defences in it, on
+# the printed game's Ball Control chart. The printed probabilities sum to 0.9987 and 1.0046.
 TABLES = (
     Situation(1, 10, 80),
     (0, 0.0029, 0.129, 0.5392, 0.123, 0, 0, 0, 0.0204, 0,
      0, 0, 0.1021, 0, 0, 0, 0.0598, 0.0223, 0, 0),
     (0.0024, 0.0341, 0.0594, 0.0772, 0.439, 0.1064, 0.1272, 0.1589, 0, 0),
 )  # fmt: skip
-"""McCulloch 2015, Tables 1 and 2: a situation and how the agent calls plays and defences in it, on
-the printed game's Ball Control chart. The printed probabilities sum to 0.9987 and 1.0046."""
 
+# Gains that are tried as the least after which a down is favourable.
 GAINS = range(1, 10)
-"""Gains that are tried as the least after which a down is favourable."""
 
 
+# Constants on which utilities depend smoothly.
 TUNABLE = (
     "first_down", "touchdown", "turnover", "safety", "last_down", "penalty",
     "share", "favourable_share",
 )  # fmt: skip
-"""Constants on which utilities depend smoothly."""
 
 
 def tune_constants(
@@ -129,8 +129,8 @@ def _least(
     return min(seen, key=lambda pair: pair[0])
 
 
+# Constants that a first down in the middle of the field tells of, besides the gain.
 FITTED = ("first_down", "turnover", "penalty", "share", "favourable_share")
-"""Constants that a first down in the middle of the field tells of, besides the gain."""
 
 
 def fit_to_strategies(
@@ -191,8 +191,8 @@ def fit_to_strategies(
     return constants, distance_found
 
 
+# Number of times that the linear program is solved again, with the choices of its constants.
 RESOLVED = 3
-"""Number of times that the linear program is solved again, with the choices of its constants."""
 
 
 def _taken(rules: PackedRules, terms: Floats, constants: Constants) -> Floats:

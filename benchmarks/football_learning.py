@@ -51,15 +51,15 @@ from solvent.training.algorithms import tuned
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
 AGENT = "solvent/FootballAgent-v0"
+# Share of the episodes of training against a fixed defence that are exploring starts.
 SHARE = 0.5
-"""Share of the episodes of training against a fixed defence that are exploring starts."""
 
+# Steps against the optimal defence, with the other settings of training against the agent, but for
+# gradients of up to 5, as where both seats learn.
 EQUILIBRIUM_STEPS = 3_000_000
-"""Steps against the optimal defence, with the other settings of training against the agent, but for
-gradients of up to 5, as where both seats learn."""
 
+# Temperatures of the Boltzmann policies, in points.
 TEMPERATURES = (0.05, 0.5)
-"""Temperatures of the Boltzmann policies, in points."""
 
 
 def main() -> None:
@@ -219,8 +219,8 @@ PARTS: dict[str, Callable[[argparse.Namespace, TabularGame, Solution, Path], Tab
 }
 
 
+# The parts that train against a fixed defence, with exploring starts.
 AGAINST_A_DEFENCE = ("agent", "equilibrium", "dqn")
-"""The parts that train against a fixed defence, with exploring starts."""
 
 
 def fixed(

@@ -41,8 +41,8 @@ from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
 
+# Number of calls that the prior counts as, in every class.
 PRIOR_CALLS = 10.0
-"""Number of calls that the prior counts as, in every class."""
 
 DISTANCES = 3
 

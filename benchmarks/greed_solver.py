@@ -34,8 +34,8 @@ SLOW = 2.0
 ACCURACY = 1e-10
 
 Floats: TypeAlias = NDArray[np.float64]
+# Ratings before the last turn and in it, [M+1, M+1] each, by own and other score.
 Ratings: TypeAlias = tuple[Floats, Floats]
-"""Ratings before the last turn and in it, [M+1, M+1] each, by own and other score."""
 
 
 class Row(NamedTuple):

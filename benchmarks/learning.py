@@ -74,25 +74,25 @@ from solvent.training import ALGORITHMS, ExactAdvantages, Microscope, TrainingRe
 from solvent.training.algorithms import EntropyCallback, Learner, tuned
 from solvent.training.train import one_thread
 
+# The settings that --plain compares with: combat's settings when the comparison was first made.
 EARLIER = {
     "n_envs": 512, "n_steps": 32, "batch_size": 2048, "n_epochs": 5, "clip_range": "lin_0.2",
 }  # fmt: skip
-"""The settings that --plain compares with: combat's settings when the comparison was first made."""
+# Mean gaps of the mode that --goals is about.
 GOALS = {
     "solvent/FFCombat-v0": 0.0003,
     "solvent/FFCombatRandom-v0": 0.001,
     "solvent/FootballDrive-v0": 0.005,
 }
-"""Mean gaps of the mode that --goals is about."""
+# The settings that --goals compares the tuned ones with, chosen for half a million steps.
 CHANGED: Mapping[str, Mapping[str, Any]] = {
     "solvent/FFCombat-v0": {
         "n_envs": 512, "n_epochs": 20,
         "policy_kwargs": "dict(activation_fn=nn.ReLU, optimizer_kwargs=dict(eps=1e-5, fused=True))",
     },
 }  # fmt: skip
-"""The settings that --goals compares the tuned ones with, chosen for half a million steps."""
+# The seeds of --tried, of which other environments than combat take three.
 TRIALS = range(2**24, 2**24 + 7)
-"""The seeds of --tried, of which other environments than combat take three."""
 
 
 class Trial(NamedTuple):
@@ -113,6 +113,7 @@ class Trial(NamedTuple):
 
 SMALL = {"n_envs": 256, "n_steps": 8, "batch_size": 2048, "n_epochs": 6}
 LARGE = {"n_envs": 512, "n_steps": 32, "batch_size": 8192, "n_epochs": 10, "ent_coef": 0.05}
+# The learners that --tried trains.
 TRIED: Mapping[str, Mapping[str, Trial]] = {
     "solvent/FFCombat-v0": {
         "changed settings": Trial(),
@@ -146,27 +147,26 @@ TRIED: Mapping[str, Mapping[str, Trial]] = {
         ),
     },
 }
-"""The learners that --tried trains."""
 FIGURES = "bias", "value_error", "bellman_residual"
+# What --goals keeps of a reading of the microscope.
 OF_GRADIENT = "cosine", "exact_advantages", "exact_states", "unclipped", "no_entropy", "noise"
-"""What --goals keeps of a reading of the microscope."""
+# Policies that are evaluated: with --expected for what is best, with --samples for weights.
 ITERATIONS = {
     "solvent/FFCombat-v0": 10,
     "solvent/FFCombatRandom-v0": 20,
     "solvent/FootballDrive-v0": 10,
     "solvent/NinthTide-v0": 40,
 }
-"""Policies that are evaluated: with --expected for what is best, with --samples for weights."""
+# Numbers of samples of each action with --samples alone.
 SAMPLES = {
     "solvent/FFCombat-v0": 10_000,
     "solvent/FFCombatRandom-v0": 10_000,
     "solvent/FootballDrive-v0": 10_000,
     "solvent/NinthTide-v0": 3_000,
 }
-"""Numbers of samples of each action with --samples alone."""
+# Gradient steps after each, states in each step, units in each of two layers, and Adam's learning
+# rate, which falls to 0 in a line.
 STEPS, BATCH, UNITS, RATE = 100, 2048, 128, 2e-3
-"""Gradient steps after each, states in each step, units in each of two layers, and Adam's learning
-rate, which falls to 0 in a line."""
 
 
 def main() -> None:

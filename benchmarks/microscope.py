@@ -80,33 +80,33 @@ _DQN = {
     "buffer_size": 100_000, "target_update_interval": 500, "exploration_fraction": 0.5,
     "exploration_final_eps": 0.05,
 }  # fmt: skip
+# Settings of an algorithm for which neither the suite nor --settings has any.
 SETTINGS: Mapping[str, Mapping[str, Any]] = {
     "ppo": {"n_envs": 16, "n_steps": 64, "batch_size": 256, "n_epochs": 8},
     "a2c": {"n_envs": 16, "n_steps": 16},
     "dqn": _DQN,
     "qr_dqn": _DQN,
 }
-"""Settings of an algorithm for which neither the suite nor --settings has any."""
 BEGIN, END = "<!-- results -->", "<!-- end of results -->"
 OF_VALUES = ("dqn", "qr_dqn", "double_dqn")
+# Eight of the suite's twelve tasks.
 TASKS = (
     "FrozenLake-v1", "RacetrackBend-v0", "FamilyHorizon-v0", "FamilyGap-v0", "FamilyActions-v0",
     "Gamebook-v0", "GreedSmall-v0", "Goofspiel-v0",
 )  # fmt: skip
-"""Eight of the suite's twelve tasks."""
 PARTS = ("approximation", "exploration", "estimation", "optimization")
 DRAWS = 10_000
+# Significant digits of the numbers that are kept.
 DIGITS = 4
-"""Significant digits of the numbers that are kept."""
 READING = (
     "timesteps", "value", "gap", "greedy_value", "greedy_gap", "length", "overlap", "bias",
     "optimal_bias", "value_error", "bellman_residual", "spread",
 )  # fmt: skip
+# The columns of the readings in the file of results.
 GRADIENT = (
     "norm", "cosine", "first_cosine", "part_cosine", "noise", "exact_advantages", "exact_states",
     "unclipped", "no_entropy",
 )  # fmt: skip
-"""The columns of the readings in the file of results."""
 
 Run = Mapping[str, Any]
 Numbers = Sequence[float]
@@ -378,11 +378,10 @@ def proxy(runs: Sequence[Run]) -> Verdict | None:
     )
 
 
+# A task: its number of seeds, and its statistic by how often each is drawn, [D, n] -> [D].
+#
+# It is NaN for a draw that does not have it.
 OfSeeds = tuple[int, Callable[[np.ndarray[Any, Any]], np.ndarray[Any, Any]]]
-"""A task: its number of seeds, and its statistic by how often each is drawn, [D, n] -> [D].
-
-It is NaN for a draw that does not have it.
-"""
 
 
 def _means(own: Mapping[int, float]) -> OfSeeds:

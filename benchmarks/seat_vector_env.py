@@ -25,8 +25,8 @@ from solvent.envs import Env, VectorEnv
 from solvent.games import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 
+# More single environments than this are not built; their speed does not depend on how many.
 SYNC_ENVS = 1024
-"""More single environments than this are not built; their speed does not depend on how many."""
 
 
 class Row(NamedTuple):

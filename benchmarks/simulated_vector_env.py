@@ -25,8 +25,8 @@ CARTPOLE = "CartPole-v1"
 PREPARED = 64
 ROUND_SECONDS = 0.2
 
+# Steps all environments once; takes the number of the step.
 Step = Callable[[int], Any]
-"""Steps all environments once; takes the number of the step."""
 
 
 def single(name: str) -> Step:

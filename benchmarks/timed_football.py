@@ -32,8 +32,8 @@ from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats
 
 ACCURACY = 1e-9
+# Games for HiGHS.
 FEW = 200
-"""Games for HiGHS."""
 
 
 def cpu_time(task: Callable[[], object], rounds: int = 3) -> float:

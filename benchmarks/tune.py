@@ -43,12 +43,12 @@ from solvent.benchmark.suites import (
     tuning_seed,
 )
 
+# Largest normalized gap that counts.
 WORST = 2.0
-"""Largest normalized gap that counts."""
+# Settings that are run again, and the number of their further seeds.
 FINALISTS, MORE_SEEDS = 3, 2
-"""Settings that are run again, and the number of their further seeds."""
+# Trials that are drawn without a model.
 STARTUP = 10
-"""Trials that are drawn without a model."""
 
 Draw = Callable[[optuna.Trial, str], Any]
 Space = Mapping[str, Draw | Any]
@@ -98,6 +98,7 @@ DQN: Space = {
     "exploration_final_eps": between(0.01, 0.3, log=True),
     "policy_kwargs": NETWORK,
 }
+# The settings that are searched, by algorithm; all others keep their defaults.
 SPACES: Mapping[str, Space] = {
     "ppo": PPO,
     "maskable_ppo": PPO,
@@ -137,7 +138,6 @@ SPACES: Mapping[str, Space] = {
         "last_temperature": between(0.003, 0.05, log=True),
     },
 }
-"""The settings that are searched, by algorithm; all others keep their defaults."""
 LONG_SIZES: Space = {
     "n_envs": one_of(16, 32, 64),
     "n_steps": one_of(32, 64, 128, 256),
@@ -152,6 +152,9 @@ LONG_DQN: Space = {
     "learning_starts": one_of(1000, 3000, 10_000),
     "target_update_interval": one_of(1000, 3000, 10_000),
 }
+# Those on suites with more than 100,000 steps for a task. Batches of 64 took PPO some four times
+# the CPU time of batches of 512 on core-mini, where all trials took 15 minutes. With 4
+# environments, as most settings of DQN there, its search would take some 16 hours.
 LONG: Mapping[str, Space] = {
     "ppo": LONG_PPO,
     "maskable_ppo": LONG_PPO,
@@ -161,9 +164,6 @@ LONG: Mapping[str, Space] = {
     "masked_dqn": LONG_DQN,
     "qr_dqn": {**LONG_DQN, "policy_kwargs": SPACES["qr_dqn"]["policy_kwargs"]},
 }
-"""Those on suites with more than 100,000 steps for a task. Batches of 64 took PPO some
-four times the CPU time of batches of 512 on core-mini, where all trials took 15 minutes. With 4
-environments, as most settings of DQN there, its search would take some 16 hours."""
 
 
 def space_of(algorithm: str, suite: Suite) -> Space:

@@ -28,8 +28,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+# Steps all environments once; takes the number of the step.
 Step = Callable[[int], Any]
-"""Steps all environments once; takes the number of the step."""
 
 PREPARED = 64
 ROUND_SECONDS = 0.2

@@ -56,8 +56,8 @@ def own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
         yield
 
 
+# Set while a whole run of tests finds no kernel compiled.
 COMPILING = "SOLVENT_TESTS_COMPILE"
-"""Set while a whole run of tests finds no kernel compiled."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -91,6 +91,7 @@ def _steps(env_id: str) -> None:
     env.step(np.zeros(2, np.int64))
 
 
+# What needs most of the kernels, the longest first.
 COMPILES = (
     lambda: solve(make_game("pig", target=8)),
     lambda: solve(make_game("football-strategy")),
@@ -99,7 +100,6 @@ COMPILES = (
     lambda: _steps("solvent/GreedSmall-v0"),
     lambda: _steps("solvent/FFCombat-v0"),
 )
-"""What needs most of the kernels, the longest first."""
 
 
 @pytest.fixture(scope="session")

@@ -335,6 +335,7 @@ def test_a_network_that_learned_the_second_seat_is_scored_there(tmp_path: Path) 
 
 
 DEEP, LONG = "[" * 100_000, "x" * 100_000
+# Words of a command, and a part of the line with which it refuses them.
 REFUSED: list[tuple[str, str]] = [
     ("solve ff-comat", "did you mean 'ff-combat'?"),
     ("solve PIG", "did you mean 'pig'?"),
@@ -428,7 +429,6 @@ REFUSED: list[tuple[str, str]] = [
     (f"solve pig --{LONG}", "xxx"),
     (f"play pig --target 4 --against {LONG}", "opponent for player 1 of pig is 'xxx"),
 ]
-"""Words of a command, and a part of the line with which it refuses them."""
 
 
 def test_bad_input_is_one_line(policy_file: Path, tmp_path: Path) -> None:
@@ -610,6 +610,7 @@ def check_fits(*words: str, width: int = 80) -> None:
     assert set(wide.split()) <= set(narrow.split())
 
 
+# Games of different kinds, with parameters with which each is solved at once.
 SOLVED = {
     "ff-combat": "--stamina 4 --opponent-stamina 4 --luck 2:3",
     "gamebook": "",
@@ -618,7 +619,6 @@ SOLVED = {
     "pig": "--target 8",
     "yahtzee": "--boxes aces,chance --dice 2 --faces 3",
 }
-"""Games of different kinds, with parameters with which each is solved at once."""
 
 
 def test_what_is_listed_fits() -> None:

@@ -29,15 +29,16 @@ DOCS = ROOT / "docs"
 BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 PAGES = [page.relative_to(DOCS).as_posix() for page in sorted(DOCS.rglob("*.md"))]
 
+# The first line of a block that needs the names or files of the one before it.
 CONTINUES = "# continues the block above\n"
-"""The first line of a block that needs the names or files of the one before it."""
 
+# What lies beside the reader of a page: a file of the page.
 FILES = {"gamebook-format.md": "tests/golden/mill.yaml"}
-"""What lies beside the reader of a page: a file of the page."""
 
+# Blocks that take minutes.
 SLOW = {"python.md": (0,), "football-clock.md": (0, 1), "games/football-charts.md": (0,)}
-"""Blocks that take minutes."""
 
+# Pages that train, and how their trainings are made shorter.
 SHORTER = {
     "training.md": [
         ('folder="runs/', 'timesteps=4_096, folder="runs/'),
@@ -46,19 +47,18 @@ SHORTER = {
     ],
     "microscope.md": [("50_000", "8_192"), ("20_000", "2_048")],
 }
-"""Pages that train, and how their trainings are made shorter."""
 
+# What a newcomer reads: at most 800 words a page.
 GUIDES = (
     "index.md", "quickstart.md", "score-your-own.md", "training.md", "games.md", "explorer.md",
     "teaching.md", "adding-a-game.md", "concepts.md", "cli.md", "microscope.md", "hardness.md",
 )  # fmt: skip
-"""What a newcomer reads: at most 800 words a page."""
 
+# What a page needs besides, which is not there for every platform.
 NEEDED = {
     "other-formats.md": ("minigrid", "pyspiel", "stormpy"),
     "textbook/outside-the-model.md": ("pyspiel",),
 }
-"""What a page needs besides, which is not there for every platform."""
 
 
 def blocks_of(page: str) -> list[str]:

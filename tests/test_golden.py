@@ -26,20 +26,20 @@ from solvent.exact import load_solution
 from solvent.games.football.chart import load_chart
 
 GOLDEN = Path(__file__).parent / "golden" / "0.1"
+# What version 0.2 says otherwise, and nothing else. The optimal player of football with a clock may
+# choose another of several optimal strategies, so what is scored against it differs; and a network
+# is evaluated for more states at a time, so float32 is summed in another order.
 CHANGED = GOLDEN.parent / "0.2"
-"""What version 0.2 says otherwise, and nothing else. The optimal player of football with a clock
-may choose another of several optimal strategies, so what is scored against it differs; and a
-network is evaluated for more states at a time, so float32 is summed in another order."""
 
+# The same for version 0.3. Football without a clock has another solver, so that its optimal player,
+# too, may choose another of several optimal strategies.
 CHANGED_IN_0_3 = GOLDEN.parent / "0.3"
-"""The same for version 0.3. Football without a clock has another solver, so that its optimal
-player, too, may choose another of several optimal strategies."""
 
 STEPS = 300
 VECTOR_STEPS = 120
 SEED = 11
+# The share of actions that are drawn from the legal ones; the others are drawn from all.
 LEGAL = 0.9
-"""The share of actions that are drawn from the legal ones; the others are drawn from all."""
 
 # Football on 8 yards with two downs, with the calls of the standard chart.
 RULES: dict[str, Any] = {
@@ -318,6 +318,7 @@ def by_command(folder: Path, *words: str) -> None:
     said("train", TWO_MINUTES_ID, *steps, *words, *options(TWO_MINUTES), "--out", folder)
 
 
+# Short trainings, by the names under which version 0.1 ran them.
 TRAININGS: dict[str, Callable[[Path], Any]] = {
     "ppo": lambda to: trained(to, FF, "ppo", FIGHT, hyperparameters=FF_PPO),
     "maskable_ppo": lambda to: trained(to, FF, "maskable_ppo", FIGHT, hyperparameters=FF_PPO),
@@ -350,8 +351,8 @@ TRAININGS: dict[str, Callable[[Path], Any]] = {
     "maskable_ppo, two minutes": lambda to: by_command(to, "--opponent", "uniform"),
     "maskable_ppo, self-play on two minutes, 512 steps": lambda to: by_command(to, "--self-play"),
 }  # fmt: skip
-"""Short trainings, by the names under which version 0.1 ran them."""
 
+# Trainings that take more than some seconds, or are quick and much like another one.
 SLOW = {
     "maskable_ppo",
     "dqn",
@@ -360,7 +361,6 @@ SLOW = {
     "maskable_ppo, self-play on pig",
     "maskable_ppo, self-play on football",
 }
-"""Trainings that take more than some seconds, or are quick and much like another one."""
 
 
 def parameters_of(folder: Path) -> dict[str, Any]:
@@ -407,6 +407,7 @@ def no_more(moment: Any) -> None:
     raise TrainedOnError
 
 
+# What trained the networks in the folders of these names.
 RUNS: Mapping[str, Callable[..., Any]] = {
     "ppo": partial(
         trained, game=FF, algorithm="ppo", env_kwargs=FIGHT, hyperparameters=PPO_RUN
@@ -423,7 +424,6 @@ RUNS: Mapping[str, Callable[..., Any]] = {
         hyperparameters={**PPO_RUN, "n_envs": 16}, snapshots=2, refresh=128,
     ),
 }  # fmt: skip
-"""What trained the networks in the folders of these names."""
 
 
 def table(name: str, parameters: Mapping[str, Any]) -> Any:

@@ -56,6 +56,7 @@ class Coin:
 def coin(make, seed, budget, callback): ...
 """
 
+# Ways to say where code is, or a model in somebody else's format.
 PLACES = (
     "hostile.py",
     "hostile.py:Coin",
@@ -69,7 +70,6 @@ PLACES = (
     "hostile.prism",
     "openspiel:tic_tac_toe",
 )
-"""Ways to say where code is, or a model in somebody else's format."""
 
 
 @pytest.fixture
@@ -135,6 +135,7 @@ def policy(folder: Path, environment: str, **kwargs: Any) -> None:
 
 GREED = "solvent/GreedSmall-v0"
 
+# By reader: what writes a file in which a name stands, and reads it.
 NAMED: Mapping[str, Callable[[Path, str], Any]] = {
     "results: game": lambda f, p: report(f, game=p),
     "results: game, beside a task": lambda f, p: report(f, game=p, task={}),
@@ -159,7 +160,6 @@ NAMED: Mapping[str, Callable[[Path, str], Any]] = {
     "policy: environment": policy,
     "policy: argument": lambda f, p: policy(f, "nothing", game=p, name=p),
 }
-"""By reader: what writes a file in which a name stands, and reads it."""
 
 
 @pytest.mark.parametrize("reader", NAMED)
@@ -273,6 +273,7 @@ def cached(path: Path) -> None:
     raise ValueError("no entry")
 
 
+# By reader: what reads a file.
 PICKLED: Mapping[str, Callable[[Path], Any]] = {
     "policy": lambda path: load_policy(path, table()),
     "what a policy says": game_of_training,
@@ -283,7 +284,6 @@ PICKLED: Mapping[str, Callable[[Path], Any]] = {
     "answer": answer,
     "entry of the cache": cached,
 }
-"""By reader: what reads a file."""
 
 
 @pytest.mark.parametrize("reader", PICKLED)

@@ -26,6 +26,7 @@ from solvent.tabular import policy_evaluation, shapley_iteration, value_iteratio
 
 Names = Mapping[str, Any]
 
+# The points for a gap that a notebook states, by the exercise.
 POINTS = {
     "fight-policy": {0.02: 6, 1e-6: 10},
     "walk-values": {0.05: 6, 0.01: 9},
@@ -33,7 +34,6 @@ POINTS = {
     "fight-action-values": {0.02: 6},
     "drive-policy": {0.5: 3, 0.1: 6, 0.01: 8, 1e-6: 10},
 }
-"""The points for a gap that a notebook states, by the exercise."""
 
 
 def optimum(names: Names, text: str) -> None:
@@ -171,6 +171,7 @@ def microscope(names: Names, text: str) -> None:
     assert round(last.bias, 2) == 0.14
 
 
+# By the notebook, where it states numbers.
 CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "01-what-is-an-optimum": optimum,
     "04-q-learning": q_learning,
@@ -182,14 +183,13 @@ CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "10-write-your-own-game": own_game,
     "11-the-microscope": microscope,
 }
-"""By the notebook, where it states numbers."""
 
 
 # Right answers to the exercises, by the textbooks' algorithms, as a student may find them
 
 
+# The change of the largest value with which sweeps end.
 LEAST = 1e-13
-"""The change of the largest value with which sweeps end."""
 
 
 def action_values(table: TabularGame) -> Any:
@@ -284,8 +284,8 @@ def solution(exercise: Exercise) -> Any:
 ROOT = Path(__file__).parents[1]
 NOTEBOOKS = sorted((ROOT / "examples").glob("*.ipynb"))
 QUICK = ("01-what-is-an-optimum", "02-value-and-policy-iteration", "10-write-your-own-game")
+# Exercises with tables of 161,426 states.
 LARGE = ("beat-the-agent", "optimal-defence")
-"""Exercises with tables of 161,426 states."""
 
 EXECUTED = [
     pytest.param(file, id=file.stem, marks=() if file.stem in QUICK else pytest.mark.slow)

@@ -27,8 +27,8 @@ ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
 
 
+# Extras with an environment of their own, made by `make tools`.
 TOOLS = ("tools", "tools-agilerl", "tools-rllib")
-"""Extras with an environment of their own, made by `make tools`."""
 
 
 def pins(file: str = "constraints.txt") -> dict[str, str]:

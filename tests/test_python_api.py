@@ -270,8 +270,8 @@ def test_of_two_seats_one_is_named(greed: TabularGame) -> None:
         solvent.score(alone, f, outputs="logits", player=0)
 
 
+# The optimal actions of FrozenLake, by the number of the square.
 MOVES = [0, 3, 3, 3, 0, 0, 0, 0, 3, 1, 0, 0, 0, 2, 1, 0]
-"""The optimal actions of FrozenLake, by the number of the square."""
 
 
 def test_the_squares_of_a_frozen_lake_have_gymnasiums_numbers() -> None:

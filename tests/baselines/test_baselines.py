@@ -606,8 +606,8 @@ LEARNERS: dict[str, Make] = {
     "mirror-descent": MirrorDescentSweeps,
 }
 PAGE = (Path(__file__).parents[2] / "docs" / "experiments.md").read_text(encoding="utf-8")
+# Row 2 is played three times in four, and so is column 2; the value is 3/4.
 PENNIES = np.array([[3.0, 0.0], [0.0, 1.0]])
-"""Row 2 is played three times in four, and so is column 2; the value is 3/4."""
 
 
 def lost(learner: StageLearner) -> float:

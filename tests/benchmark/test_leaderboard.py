@@ -42,8 +42,8 @@ from solvent.report.page import render
 ROOT = Path(__file__).parents[2]
 GREED = SUITE.tasks[1].name
 
+# An entry that is in the repository, by its folder.
 packed_entry = cache(read_submission)
-"""An entry that is in the repository, by its folder."""
 
 
 @pytest.fixture(scope="module")

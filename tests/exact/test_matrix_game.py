@@ -91,6 +91,7 @@ def many_scales(rng: np.random.Generator, n: int) -> Any:
     return np.sign(signs) * np.exp(5 * sizes)
 
 
+# Matrix games that solvers get wrong elsewhere.
 FAMILIES: dict[str, Family] = {
     "normal": lambda rng, n: rng.normal(size=(n, PLAYS, DEFENCES)),
     "yards": yards,
@@ -119,7 +120,6 @@ FAMILIES: dict[str, Family] = {
     "far from zero": lambda rng, n: 1e6 + yards(rng, n),
     "many scales": many_scales,
 }
-"""Matrix games that solvers get wrong elsewhere."""
 
 
 def spread_of(payoffs: np.ndarray) -> np.ndarray:

@@ -469,8 +469,8 @@ def test_a_loop_that_decides_nothing_is_no_reason_to_refuse(
         assert solution.upper - solution.lower < 1e-12
 
 
+# Kinds of games of which some end too rarely for floats to prove a narrow bracket.
 TOO_RARE = ("exits", "everything")
-"""Kinds of games of which some end too rarely for floats to prove a narrow bracket."""
 
 
 def check_conventions(kind: str, seeds: Iterable[int]) -> Counter[str]:

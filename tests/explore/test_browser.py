@@ -26,8 +26,8 @@ pytestmark = [
     pytest.mark.filterwarnings("ignore::ResourceWarning"),
 ]
 
+# Width of a phone in its own pixels.
 PHONE = 400
-"""Width of a phone in its own pixels."""
 
 GREED = "greed to 20"
 

@@ -256,13 +256,13 @@ def test_a_form_is_refused_by_the_limit_that_it_exceeds() -> None:
         assert ("MB" in answer.text) == (told == size)
 
 
+# What a browser says of a link on another page that has been clicked.
 LINKED = {
     "Host": "localhost",
     "Sec-Fetch-Site": "cross-site",
     "Sec-Fetch-Mode": "navigate",
     "Sec-Fetch-Dest": "document",
 }
-"""What a browser says of a link on another page that has been clicked."""
 
 
 @pytest.mark.parametrize(

@@ -177,6 +177,7 @@ class SharedLuck(gym.Env[int, int]):
         return self.module.CELLS.index(outcome.state), float(outcome.reward)
 
 
+# The learners of the page, with settings for the package's of the same name.
 LEARNERS: dict[str, dict[str, Any]] = {
     "td": {"alpha": 0.2},
     "td_lambda": {"alpha": 0.2, "lambda_": 0.8},
@@ -187,7 +188,6 @@ LEARNERS: dict[str, dict[str, Any]] = {
     "q_learning": {"alpha": 0.3, "epsilon": 0.2},
     "dyna_q": {"alpha": 0.3, "epsilon": 0.2, "n": 4},
 }
-"""The learners of the page, with settings for the package's of the same name."""
 
 TABLES = """
 const [name, settings, numbers, episodes] = arguments;
@@ -291,6 +291,7 @@ def test_the_gap_and_the_error_of_a_learner_are_those_of_exact_curves(page: Any)
     assert met == {False, True}
 
 
+# The grids to begin with, and the games that they are.
 PRESETS = {
     "Frozen lake": "FrozenLake-v1",
     "Cliff": "CliffWalking-v1",
@@ -298,7 +299,6 @@ PRESETS = {
     "Dyna maze": "dyna-maze",
     "Empty": None,
 }
-"""The grids to begin with, and the games that they are."""
 
 
 def test_presets_have_the_values_of_their_sources(page: Any) -> None:

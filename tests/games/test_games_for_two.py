@@ -133,6 +133,7 @@ def test_there_are_760_positions_and_three_ends(soccer: TabularGame) -> None:
     assert soccer.n_states == 20 * 19 * 2 + 3
 
 
+# A rule, a pitch, a player and its move, and the pitch after it.
 MOVED = [
     ("each moves in its own directions", ((1, 3), (2, 1), 0), 0, FORWARD, ((1, 2), (2, 1), 0)),
     ("each moves in its own directions", ((1, 3), (2, 1), 0), 1, FORWARD, ((1, 3), (2, 2), 0)),
@@ -155,7 +156,6 @@ MOVED = [
     ("who walks into the other leaves the ball", ((1, 2), (1, 1), 1), 1, FORWARD,
      ((1, 2), (1, 1), 0)),
 ]  # fmt: skip
-"""A rule, a pitch, a player and its move, and the pitch after it."""
 
 
 def test_a_move_leads_where_its_rule_says() -> None:
@@ -209,8 +209,8 @@ def test_the_random_end_is_a_discount_of_nine_tenths(soccer: TabularGame) -> Non
 # Pig in the terminal and on its page
 
 
+# Where a 1 is so likely that holding pays.
 SMALL = Pig(target=14, sides=3)
-"""Where a 1 is so likely that holding pays."""
 
 
 @cache

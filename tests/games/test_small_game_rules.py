@@ -38,8 +38,8 @@ from solvent.games.soccer import DRAWN, OFF, PLAYING
 
 HALF, THIRD, QUARTER, CARD = (Fraction(1, n) for n in (2, 3, 4, 13))
 
+# A rule, a game, a state, the joint action by names or numbers, and the outcomes.
 Row = tuple[str, Any, tuple[Any, ...], Any, tuple[Any, ...]]
-"""A rule, a game, a state, the joint action by names or numbers, and the outcomes."""
 
 
 def sure(rule: str, game: Any, *moves: tuple[Any, ...], reward: int = 0) -> list[Row]:
@@ -560,6 +560,7 @@ def test_a_move_has_the_outcomes_that_its_rule_says() -> None:
 
 BOARD, MAZE = (list(product(range(rows), range(columns))) for rows, columns in ((7, 10), (6, 9)))
 
+# A game, and the states in one of which it begins, each with equal probability.
 STARTS: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (WindyGridworld(), [(3, 0)]),
     (DynaMaze(), [(2, 0)]),
@@ -581,7 +582,6 @@ STARTS: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (TicTacToe(), [((0,) * 9,)]),
     (Soccer(), [pitch((1, 3), (2, 1), ball) for ball in (0, 1)]),
 ]
-"""A game, and the states in one of which it begins, each with equal probability."""
 
 
 def test_a_game_begins_where_it_should() -> None:
@@ -590,6 +590,7 @@ def test_a_game_begins_where_it_should() -> None:
         assert game.initial() == expected, game
 
 
+# A game, some states, and those of them in which it has ended.
 ENDS: list[tuple[Any, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = [
     (WindyGridworld(), BOARD, [(3, 7)]),
     (DynaMaze(), MAZE, [(0, 8)]),
@@ -603,7 +604,6 @@ ENDS: list[tuple[Any, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = [
     (RATED, [(-1, -1), (0, 0)], [(0, 0)]),
     (Goofspiel(3, "ascending"), [(0, (), (), ()), (3, (), (1,), (2,))], [(0, (), (), ())]),
 ]
-"""A game, some states, and those of them in which it has ended."""
 
 
 def test_a_game_ends_where_it_should() -> None:

@@ -121,6 +121,7 @@ def test_a_larger_one_is_a_game(game: Any, check: Any) -> None:
 
 BATTLE, BIDDING = Battle((2, 0), (1, 3)), Bidding(2, (3,), (1, 3), (2, 3))
 PITCH = Pitch((1, 3), (2, 1), 1, PLAYING)
+# A game, a state, and what each player sees of it.
 SEEN: list[tuple[Any, Any, list[list[float]]]] = [
     (Blackjack(), Hand(14, 7, True), [[14 / 21, 0.7, 1, 0]]),
     (Blotto([2, 4], 2), BATTLE, [[0.5, 0, 0.25, 0.75], [0.25, 0.75, 0.5, 0]]),
@@ -165,7 +166,6 @@ SEEN: list[tuple[Any, Any, list[list[float]]]] = [
     ),
     (WindyGridworld(), (3, 9), [[0.5, 1]]),
 ]
-"""A game, a state, and what each player sees of it."""
 
 
 def test_what_players_see() -> None:
@@ -175,6 +175,7 @@ def test_what_players_see() -> None:
         np.testing.assert_allclose(seen, expected, rtol=1e-6, err_msg=game.info.name)
 
 
+# Whole numbers that parameters may be: from the least to the largest.
 RANGES: list[tuple[Callable[..., Any], str, int, int]] = [
     (Blotto, "fields", 2, 6),
     (CarRental, "capacity", 1, 30),
@@ -201,7 +202,6 @@ RANGES: list[tuple[Callable[..., Any], str, int, int]] = [
     (RandomWalk, "left", -1, 0),
     *((Yahtzee, name, *ends) for name, ends in BOUNDS.items()),
 ]
-"""Whole numbers that parameters may be: from the least to the largest."""
 
 
 def test_whole_numbers_are_allowed_up_to_their_ends() -> None:
@@ -337,14 +337,14 @@ def test_a_control_limit_is_optimal(parameters: dict[str, Any]) -> None:
     assert sum(map(any, found.values())) > 3
 
 
+# Of the inventory, Puterman 1994, section 3.2.2, by stock and order.
 EXPECTED_REWARDS = {0: [0, -1, -2, -5], 1: [5, 0, -3], 2: [6, -1], 3: [5]}
-"""Of the inventory, Puterman 1994, section 3.2.2, by stock and order."""
 
+# Values by periods left and stock, Puterman 1994, section 4.6.1.
 PUBLISHED = {1: [0, 5, 6, 5], 2: [2, 25 / 4, 10, 21 / 2], 3: [n / 16 for n in (67, 129, 194, 227)]}
-"""Values by periods left and stock, Puterman 1994, section 4.6.1."""
 
+# The optimal orders there.
 ORDERS = {1: [0, 0, 0, 0], 2: [2, 0, 0, 0], 3: [3, 0, 0, 0]}
-"""The optimal orders there."""
 
 
 def test_the_published_numbers_of_the_inventory() -> None:

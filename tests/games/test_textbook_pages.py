@@ -127,8 +127,8 @@ def test_the_trials_of_soccer() -> None:
 
 PAGE = (DOCS / "textbook" / "sutton-barto.md").read_text(encoding="utf-8")
 SCRIPT = runpy.run_path(str(DOCS / "scripts" / "sutton_barto.py"))
+# Figures of what learners have learned in some runs, and of five sweeps of policies.
 LONG = {"car-rental", "cliff-walking", "dyna-learning", "n-step", "off-policy", "random-walk"}
-"""Figures of what learners have learned in some runs, and of five sweeps of policies."""
 ROWS = re.findall(
     r"^\| (.+?) \| (.+?) \| (.+?) \| (−?\d+\.\d{4}) \| (1e-\d+) \|$", PAGE, re.MULTILINE
 )
@@ -202,6 +202,7 @@ def variation(game: Any) -> tuple[float, Solution]:
     return solution.value, solution
 
 
+# By the row of the shelf's table.
 OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
     "gridworld, random policy, cell A": random_policy,
     "gridworld, optimum, cell A": lambda: at((0, 1), "gridworld"),
@@ -226,10 +227,9 @@ OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
     "cliff walking": cliff,
     "Dyna maze, 14 moves at 0.95": lambda: from_the_start("dyna-maze"),
 }
-"""By the row of the shelf's table."""
 
+# What is printed as something else than a number.
 PUBLISHED = {"0.95¹³": 0.95**13, "about 420": 420.0}
-"""What is printed as something else than a number."""
 
 
 def test_every_row_is_checked() -> None:

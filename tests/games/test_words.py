@@ -37,6 +37,7 @@ from solvent.model.scene import Grid
 
 KEPT = Path(__file__).with_name("words.txt")
 
+# Each game, and states of it as tuples.
 GAMES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (
         Blackjack(),
@@ -96,7 +97,6 @@ GAMES: list[tuple[Any, list[tuple[Any, ...]]]] = [
     (TicTacToe(), [((1, 2, 0, 0, 0, 0, 0, 0, 0),), ((1, 1, 1, 2, 2, 0, 0, 0, 0),)]),
     (WindyGridworld(), [(3, 9)]),
 ]
-"""Each game, and states of it as tuples."""
 
 
 def lines(game: Any, states: list[tuple[Any, ...]]) -> Iterator[str]:

@@ -12,6 +12,7 @@ import numpy as np
 
 from solvent.exact import write_archive
 
+# What files of no format of the project hold, by name.
 CONTENTS: dict[str, bytes] = {
     "empty": b"",
     "binary": bytes(range(256)) * 4,
@@ -30,7 +31,6 @@ CONTENTS: dict[str, bytes] = {
     "long-key": b'{"' + b"k" * 100_000 + b'": 1}',
     "utf-16": "hello".encode("utf-16"),
 }
-"""What files of no format of the project hold, by name."""
 
 
 def bad_files(folder: Path, suffix: str) -> Iterator[Path]:

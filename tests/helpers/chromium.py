@@ -4,8 +4,8 @@ import shutil
 from collections.abc import Callable
 from typing import Any
 
+# Seconds that a page may take on a machine that is busy with other things.
 PATIENCE = 120.0
-"""Seconds that a page may take on a machine that is busy with other things."""
 
 MISSING = (
     "NO BROWSER, SO NOTHING IS TESTED IN ONE. Install Chromium with its driver "

@@ -17,6 +17,7 @@ from solvent.explore.line import Line
 from solvent.explore.server import make_page_server
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 
+# Forms of games that are solved at once, by the names that tests use.
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "lake": ("FrozenLake-v1", {}),
     "greed": ("greed", {"limit": 12, "sides": 3}),
@@ -26,7 +27,6 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "corridor": ("corridor", {"rooms": 4}),
     "goofspiel": ("goofspiel", {"cards": 3}),
 }
-"""Forms of games that are solved at once, by the names that tests use."""
 
 
 class Untabled(GreedSolution):

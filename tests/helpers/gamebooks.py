@@ -42,6 +42,7 @@ def refused(text: str, name: str = "book.yaml") -> Problem:
     raise AssertionError("the book was read")
 
 
+# The beginning of a small book.
 HERO = """\
 format: solvent-gamebook
 version: 1
@@ -61,7 +62,6 @@ items:
 disciplines: {pick: 1, from: {hunting: , tracking: }}
 endings: {won: {score: 1}, lost: {score: 0}}
 """
-"""The beginning of a small book."""
 
 
 def small(sections: str, head: str = HERO) -> Book:

@@ -14,11 +14,11 @@ import numpy as np
 
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 
+# Probability, next state and reward of each outcome.
 Row: TypeAlias = list[tuple[float, int, float]]
-"""Probability, next state and reward of each outcome."""
 
+# The next state with which play ends.
 END = -1
-"""The next state with which play ends."""
 
 INFINITE = "play that never ends collects rewards for ever"
 

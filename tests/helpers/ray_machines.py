@@ -17,11 +17,11 @@ os.environ["RAY_USAGE_STATS_ENABLED"] = "0"
 
 from ray.cluster_utils import Cluster
 
+# Of each machine's object store.
 STORE_BYTES = 200 * 2**20
-"""Of each machine's object store."""
 
+# What a machine runs first on which the package is not installed.
 LOST_PACKAGE = "import sys\nsys.modules['solvent'] = None\n"
-"""What a machine runs first on which the package is not installed."""
 
 
 class Machines:

@@ -47,6 +47,7 @@ SUITE = Suite(
     ),
 )
 
+# The words of a submission.
 WORDS: dict[str, Any] = {
     "authors": "A. Author",
     "code": "https://example.org/code",
@@ -55,10 +56,9 @@ WORDS: dict[str, Any] = {
     "uses_model": False,
     "saw_solution": False,
 }
-"""The words of a submission."""
 
+# How noisy the policies of the last of ten seeds are; those of earlier ones are less.
 NOISE = {"steady": 1.5, "wild_one": 6.0}
-"""How noisy the policies of the last of ten seeds are; those of earlier ones are less."""
 
 
 def write_bench(folder: Path, seeds: int) -> None:

@@ -21,6 +21,7 @@ from solvent.games.football_clock.players import PairEvaluation, PairLayers
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats
 
+# Football on 8 yards with two downs; its plays take 15, 30 and 45 seconds as they always do.
 RULES: dict[str, Any] = {
     "field": 8,
     "downs": 2,
@@ -37,7 +38,6 @@ RULES: dict[str, Any] = {
     "free_kick": {"4": 3, "long+1": 1},
     "long_play": 3,
 }
-"""Football on 8 yards with two downs; its plays take 15, 30 and 45 seconds as they always do."""
 
 # Results of all kinds but one each: in and out of bounds, choices of either side, penalties of
 # both, a fumble and an interception with a return, a long gain, dice in a cell.
@@ -58,8 +58,8 @@ SMALL = chart_of(
     "small", [["4o", "off1/1"], ["def1", "int2r1"]], ["punt4", "block"], ["punt6", "punt4r3"]
 )
 
+# Three ticks, with a stop one tick before the end; a lead counts up to a touchdown and 2.
 CLOCK: dict[str, Any] = {"half": 45, "stops": [15], "timeouts": 0, "largest_margin": 8}
-"""Three ticks, with a stop one tick before the end; a lead counts up to a touchdown and 2."""
 
 
 def tiny(
@@ -87,6 +87,7 @@ def tiny(
     return TimedFootball(chart, form, Ruleset.of(rules), ClockRules(**numbers), **start)
 
 
+# Forms and their parameters, for tests that run over all of them: ``tiny(form, **parameters)``.
 TINY_FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("two-minutes", {"stops": [30], "timeouts": 1}),
     ("half", {"timeouts": 1}),
@@ -96,7 +97,6 @@ TINY_FORMS: tuple[tuple[str, dict[str, Any]], ...] = (
     ("full", {"half": 30, "chart": SMALL}),
     ("full", {"half": 30, "chart": SMALL, "timeouts": 1}),
 )
-"""Forms and their parameters, for tests that run over all of them: ``tiny(form, **parameters)``."""
 
 
 def evaluate_pairs(

@@ -84,6 +84,7 @@ def replaced(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
     return env
 
 
+# Wrappers by the name of the layer that is refused.
 REFUSED: dict[str, Wrap] = {
     "Permuted": Permuted,
     "Flipped": Flipped,
@@ -106,14 +107,13 @@ REFUSED: dict[str, Wrap] = {
     "TransformAction": lambda env: wrappers.TransformAction(env, lambda a: 1 - a, env.action_space),
     "StickyAction": lambda env: wrappers.StickyAction(env, 0.5),
 }
-"""Wrappers by the name of the layer that is refused."""
 
 if hasattr(wrappers, "RepeatAction"):
     # Gymnasium 1.2 has none.
     REFUSED["RepeatAction"] = lambda env: wrappers.RepeatAction(env, 2)
 
+# Likewise, for what Stable-Baselines3 needs another policy class for.
 DICTIONARIES: dict[str, Wrap] = {"MaskObservation": MaskObservation}
-"""Likewise, for what Stable-Baselines3 needs another policy class for."""
 
 HARMLESS: list[Wrap] = [
     wrappers.OrderEnforcing,

@@ -32,8 +32,8 @@ from mutmut.utils.format_utils import get_mutant_name
 HERE = Path(__file__).parent
 PROJECT = HERE.parents[1]
 WORK = PROJECT / "build" / "mutation"
+# mutmut's exit codes of a test that fails, of tests that never end and of a crash.
 KILLED = {1, 3, 36, 24, -24, 152, 255, -11, -9}
-"""mutmut's exit codes of a test that fails, of tests that never end and of a crash."""
 
 SETTINGS = """
 [tool.mutmut]

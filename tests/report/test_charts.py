@@ -373,11 +373,11 @@ def test_the_frozen_lake_is_a_grid_with_its_values_and_arrows() -> None:
     assert found.data["arrows"][actions[found.at(row=3, column=2), 0]] == "↓"
 
 
+# Columns and lines of the picture, downward, that an arrow points to.
 ARROWS = {
     "←": (-1, 0), "→": (1, 0), "↑": (0, -1), "↓": (0, 1),
     "↖": (-1, -1), "↗": (1, -1), "↙": (-1, 1), "↘": (1, 1),
 }  # fmt: skip
-"""Columns and lines of the picture, downward, that an arrow points to."""
 
 BOARDS = {
     "gridworld": make_game("gridworld"),

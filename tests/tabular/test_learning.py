@@ -557,8 +557,8 @@ def test_nothing_is_discounted_twice() -> None:
 # Learning in games for two, as the theorems say
 
 MATRICES = [np.random.default_rng(seed).integers(-3, 4, (4, 3)).astype(float) for seed in range(3)]
+# Policies with which rock, paper, scissors does not begin in its equilibrium.
 UNEVEN = np.array([[0.5, 0.3, 0.2], [0, 0, 0]]), np.array([[0.2, 0.3, 0.5], [0, 0, 0]])
-"""Policies with which rock, paper, scissors does not begin in its equilibrium."""
 
 
 @pytest.mark.parametrize("learn", [regret_matching, regret_matching_plus])

@@ -10,6 +10,7 @@ from solvent.training import ALGORITHMS, NativeVecEnv
 
 MakeModel = Callable[..., BaseAlgorithm]
 
+# For a few hundred steps, by the algorithm's file of hyperparameters.
 SHORT: dict[str, dict[str, object]] = {
     "ppo": {"n_steps": 16, "batch_size": 64, "n_epochs": 2},
     "a2c": {"n_steps": 16},
@@ -22,7 +23,6 @@ SHORT: dict[str, dict[str, object]] = {
         "policy_kwargs": {"n_quantiles": 5},
     },
 }
-"""For a few hundred steps, by the algorithm's file of hyperparameters."""
 
 
 @pytest.fixture(scope="session")

@@ -307,6 +307,7 @@ def test_wrong_hyperparameters_are_named() -> None:
             prepare({"n_timesteps": 1, **raw}, SELF_PLAY_ALGORITHMS["ppo"].model)
 
 
+# Algorithms, tuned environments and parameters with which these are small.
 TUNED: list[tuple[str, str, dict[str, Any]]] = [
     ("ppo", "solvent/FFCombat-v0", {"stamina": 4, "opponent_stamina": 6, "luck": 3}),
     # With exploring starts by itself.
@@ -314,7 +315,6 @@ TUNED: list[tuple[str, str, dict[str, Any]]] = [
     ("dqn", "solvent/Greed-v0", {"limit": 5, "sides": 2, "opponent": "uniform"}),
     ("mirror_descent", "solvent/RockPaperScissors-v0", {}),
 ]
-"""Algorithms, tuned environments and parameters with which these are small."""
 
 FEW: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 8, "n_steps": 8, "batch_size": 32},

@@ -17,8 +17,8 @@ from solvent.exact.layered.store import LayerStore
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters run on Linux")
 
+# What a machine runs first that has the packages of the tests, too.
 PATHS = f"import sys\nsys.path[:0] = {sys.path!r}\n"
-"""What a machine runs first that has the packages of the tests, too."""
 
 
 @pytest.fixture(scope="module")

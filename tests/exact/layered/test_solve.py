@@ -39,8 +39,8 @@ from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model import cache, compile_game
 from solvent.model.cache import Packed, read_entry, write_entry
 
+# Values of the stocks 0 to 3 with three periods left, Puterman 1994, section 4.6.1.
 PUBLISHED = [Fraction(67, 16), Fraction(129, 16), Fraction(194, 16), Fraction(227, 16)]
-"""Values of the stocks 0 to 3 with three periods left, Puterman 1994, section 4.6.1."""
 
 
 def solved(game: Inventory) -> LayeredSolution:

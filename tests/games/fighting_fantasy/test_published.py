@@ -292,12 +292,12 @@ def test_the_page_judges_the_other_claims_of_the_paper() -> None:
     )
 
 
+# Weights of STAMINA and LUCK left, the value, the chance of victory, and what is left then.
 KEPT = [
     ["0", "0", "0.737293", "0.737293", "4.5150", "4.4592"],
     ["0", "1/10", "1.255749", "0.709376", "3.4137", "5.4637"],
     ["1/10", "1/10", "1.640061", "0.736028", "4.4158", "4.6246"],
 ]
-"""Weights of STAMINA and LUCK left, the value, the chance of victory, and what is left then."""
 
 
 @pytest.mark.parametrize("row", KEPT, ids=str)

@@ -251,6 +251,7 @@ def test_a_file_may_be_in_any_case_or_as_a_spreadsheet_saves_it() -> None:
         assert read_csv(text.encode(), "other.csv") == tiny()
 
 
+# What is put in the place of what in a chart's file, and what the refusal says.
 WRONG_CSV = (
     ("A,-1,4,", "A,-1,,", r"row A \(line 5\), column 2: the cell is empty"),
     ("fum,off10/7", "fim,off10/7", r"row C \(line 7\), column 1: 'fim' is not a result"),
@@ -268,7 +269,6 @@ WRONG_CSV = (
     ("B,3,", 'B,"3,', "line 6: not CSV"),
     ("name: tiny", "name: " + "x" * 100, "name is 'x"),
 )
-"""What is put in the place of what in a chart's file, and what the refusal says."""
 
 NO_CSV = (
     (b"", "line 1: a chart of 20 x 10 begins"),

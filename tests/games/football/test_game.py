@@ -64,13 +64,13 @@ GAMES = [
     reduced("drive", down=2, punting=True),
 ]
 
+# Another number of plays and of defences than those of the reduced chart, and another choice.
 OTHER = chart_of(
     "other",
     [["3", "1"], ["inc", "4 * 1 | int2 * 1"], ["off1/4", "2"], ["1", "fum"]],
     ["punt4", "punt3"],
     ["punt6", "punt5"],
 )
-"""Another number of plays and of defences than those of the reduced chart, and another choice."""
 
 
 def two_charts(form: str, **parameters: Any) -> FootballStrategy:
@@ -365,6 +365,8 @@ WITH_POINT, WITHOUT_POINT = Fraction(34, 36), Fraction(2, 36)
 
 Row: TypeAlias = tuple[Any, ...]
 
+# A rule, the situation (down, to go, to goal, punting), the result, and what follows for certain:
+# points, the situation or kick, whose it is, and the seconds.
 CERTAIN: tuple[Row, ...] = (
     ("a gain moves the ball and the next down follows", (1, 10, 80), "4", 0, (2, 6, 76), OURS, 30),
     ("a loss, too", (2, 6, 76), "-3", 0, (3, 9, 79), OURS, 30),
@@ -431,9 +433,8 @@ CERTAIN: tuple[Row, ...] = (
     ("what is no gain is as ever", (4, 3, 60, True), "fum2", 0, (1, 10, 42), THEIRS, 15),
     ("after a penalty a punt is declared anew", (4, 3, 60, True), "off5", 0, (4, 8, 65), OURS, 15),
 )
-"""A rule, the situation (down, to go, to goal, punting), the result, and what follows for certain:
-points, the situation or kick, whose it is, and the seconds."""
 
+# The same with other numbers in the rules, which stand before the situation.
 OTHERWISE: tuple[Row, ...] = (
     (
         "the second of two downs",
@@ -479,7 +480,6 @@ OTHERWISE: tuple[Row, ...] = (
         30,
     ),
 )
-"""The same with other numbers in the rules, which stand before the situation."""
 
 SCORES = (
     ("a touchdown", (2, 6, 7), "30", 1, OURS, 30),
@@ -678,6 +678,7 @@ def test_the_message_names_what_was_given_and_what_is_allowed() -> None:
             Ruleset.of(parameters)
 
 
+# The whole numbers that a ruleset may have.
 RANGES = {
     "field": (2, 200),
     "downs": (1, 9),
@@ -696,7 +697,6 @@ RANGES = {
     "dead_ball_seconds": (0, 900),
     "interception_seconds": (0, 900),
 }
-"""The whole numbers that a ruleset may have."""
 
 
 def test_whole_numbers_beyond_their_ends_are_refused() -> None:

@@ -86,8 +86,8 @@ from solvent.model.transforms import against
 PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
 RULESET = Ruleset.of(RULES)
 YARDS = (99, 80, 50, 20, 1)
+# Small charts with every kind of result, on which no side does well to go on for ever.
 SOLVABLE = (*(random_chart(seed) for seed in (0, 6, 20)), MIXED)
-"""Small charts with every kind of result, on which no side does well to go on for ever."""
 
 BY_SPEED = [
     pytest.param(name, marks=() if name == "standard" else pytest.mark.slow) for name in SHIPPED
@@ -165,12 +165,12 @@ def test_the_page_states_what_the_solver_finds(chart: str) -> None:
     assert f"| `{chart}` | {row} |" in PAGE
 
 
+# Against each defence the first play gains two yards or more, twice so many as a down needs.
 GAINS = (
     [["2", "3"], ["20", "-1"]],
     [["4o"]],
     [["3", "2", "5"], ["-3", "fum", "8"], ["int2r1", "20", "0"]],
 )
-"""Against each defence the first play gains two yards or more, twice so many as a down needs."""
 
 KICKS = (
     {"kickoff": {"3": 1}, "onside": {"6": 1}},
@@ -239,6 +239,7 @@ def test_kicks_that_the_kicker_keeps_and_scores_from_have_no_value() -> None:
 
 CHART_PAGE = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
 
+# More plays and more defences than the others have.
 WIDE = chart_of(
     "wide",
     [
@@ -250,7 +251,6 @@ WIDE = chart_of(
     ["punt4", "punt3", "punt4", "punt5"],
     ["punt6", "punt5", "block * 1 | punt5 * 2", "punt4"],
 )
-"""More plays and more defences than the others have."""
 
 PAIRS = ((random_chart(0), MIXED), (MIXED, WIDE), (random_chart(1), random_chart(2)))
 

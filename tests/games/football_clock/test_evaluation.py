@@ -129,8 +129,8 @@ def test_nobody_gains_against_the_optimal_player(number: int) -> None:
     assert nash_conv(table, *tables_of(number, player)) == pytest.approx(0, abs=1e-12)
 
 
+# Whether a network is masked, how it chooses, and what it sees.
 KINDS = [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mode", "onehot")]
-"""Whether a network is masked, how it chooses, and what it sees."""
 
 
 @pytest.mark.parametrize("number", NUMBERS, ids=IDS)
@@ -343,8 +343,8 @@ def test_onside_kicks_come_late_from_behind() -> None:
 # The compiled plays against the rules, state by state
 
 
+# The last has two halves and time-outs like the one before, which is the largest.
 SIMULATED = (*TINY_FORMS, ("full", {"half": 15, "stops": [], "chart": SMALL, "timeouts": 1}))
-"""The last has two halves and time-outs like the one before, which is the largest."""
 
 FORMS = [
     pytest.param(n, marks=[pytest.mark.slow] if n == len(TINY_FORMS) - 1 else [])

@@ -33,8 +33,8 @@ PAGE = (DOCS / "football-clock.md").read_text(encoding="utf-8")
 NOTES = (DOCS / "notes" / "football.md").read_text(encoding="utf-8")
 
 
+# The evidence of whole games: manifests that the repository keeps, each found by itself.
 FOLDERS = sorted((DOCS / "evidence").glob("football-*"))
-"""The evidence of whole games: manifests that the repository keeps, each found by itself."""
 
 
 def opened(folder: Path) -> LayeredSolution:
@@ -115,8 +115,8 @@ def agent_table() -> dict[tuple[str, int, bool], tuple[str, str, str]]:
 
 AGENT = agent_table()
 
+# Two figures each, by what it says before them, and against whom.
 Pairs = dict[tuple[str, str], tuple[str, str]]
-"""Two figures each, by what it says before them, and against whom."""
 
 
 def agent_values() -> Pairs:

@@ -30,8 +30,8 @@ GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"
 A, B, C = range(3)
 ONE, TWO, THREE, FOUR, QUICK_KICK, FIELD_GOAL, PUNT = range(7)
 CLOCK = ClockRules()
+# The chance of an extra point.
 EXTRA = Fraction(34, 36)
-"""The chance of an extra point."""
 
 GAMES = [
     tiny("two-minutes", timeouts=1),

@@ -60,6 +60,7 @@ NEXT, FIRST, FUMBLED = Fraction(19, 20), Fraction(9, 20), Fraction(1, 20)
 GOOD = Fraction(95, 100) * Fraction(40, 60)
 TEN_AT_50 = Drive(50, 10, 1)
 
+# What may follow a play, and how probable it is.
 RULES: tuple[tuple[str, Drive, int, Drive, Fraction], ...] = (
     *(
         ("a run gains a Poisson number of mean 6 less 2", TEN_AT_50, RUN,
@@ -91,7 +92,6 @@ RULES: tuple[tuple[str, Drive, int, Drive, Fraction], ...] = (
     ("a fumble there is their touchdown", first_down(100), RUN,
      Drive(20, 0, 0, "other's touchdown"), FUMBLED * sum(SIX[:2])),
 )  # fmt: skip
-"""What may follow a play, and how probable it is."""
 
 
 def test_what_follows_a_play() -> None:
@@ -278,8 +278,8 @@ def test_rounded_poisson_variables_are_poisson_variables(mean: int) -> None:
             mass = mass * mean / (k + 1)
 
 
+# The best of their 1,296 rules of thumb; they print -1.26.
 BEST = DRIVE_RULES["patek-bertsekas"]
-"""The best of their 1,296 rules of thumb; they print -1.26."""
 
 
 def value_of(rule: RuleOfThumb, anywhere: TabularGame) -> float:

@@ -36,13 +36,13 @@ from solvent.training import train
 # A book opened by name, read in an environment, played in a terminal, and on its page
 
 
+# The example book with a weaker hero and a weaker miller: eleven thousand states.
 TEXT = changed(
     ("endurance: {initial: 1d6 + 6, max: 14", "endurance: {initial: 1d2 + 4, max: 6"),
     ("gold: {initial: 6, max: 20}", "gold: {initial: 3, max: 4}"),
     ("luck: {initial: 7", "luck: {initial: 4"),
     ("endurance: 9}, {name: Shadow", "endurance: 5}, {name: Shadow"),
 )
-"""The example book with a weaker hero and a weaker miller: eleven thousand states."""
 
 
 def small_mill() -> Gamebook:
@@ -87,6 +87,7 @@ def test_the_reader_sees_what_the_solver_forgets() -> None:
     assert forgotten > 0
 
 
+# Best play is worth 0.6 wherever it goes; uniform play loses in section 3 only.
 FORK = Gamebook(
     small(
         """\
@@ -113,7 +114,6 @@ FORK = Gamebook(
   """
     )
 )
-"""Best play is worth 0.6 wherever it goes; uniform play loses in section 3 only."""
 
 
 def test_a_reading_is_what_one_calculates_by_hand() -> None:
@@ -164,10 +164,10 @@ DOCS = Path(__file__).parents[3] / "docs"
 TEACHING, FULL = "red-lamp", "ninth-tide"
 
 BY_HAND = (DOCS / "teaching-book.md").read_text("utf-8")
+# Section, moment, stamina, luck, rope, loaf and worth, as the page on the teaching book says.
 ROWS = re.findall(
     r"^\| (\d+) \| (page|lost) \| (.) \| (.) \| (.) \| (.) \| ([\d/]+) \|$", BY_HAND, re.M
 )
-"""Section, moment, stamina, luck, rope, loaf and worth, as the page on the teaching book says."""
 
 
 @cache

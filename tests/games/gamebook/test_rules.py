@@ -17,6 +17,7 @@ from solvent.games.gamebook.rules import Gamebook, absorption
 from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
 from solvent.model.context import modified_exactly
 
+# The example book, so small that its states can be looked at one by one.
 SMALL_MILL = changed(
     ("endurance: {initial: 1d6 + 6, max: 14", "endurance: {initial: 1d2 + 1, max: 4"),
     ("luck: {initial: 7, max: 12}", "luck: {initial: 2, max: 3}"),
@@ -25,7 +26,6 @@ SMALL_MILL = changed(
     ("Miller, skill: 10, endurance: 9", "Miller, skill: 10, endurance: 3"),
     ("Shadow, skill: 8, endurance: 4", "Shadow, skill: 8, endurance: 2"),
 )
-"""The example book, so small that its states can be looked at one by one."""
 
 
 @parametrize_with_game_checks(

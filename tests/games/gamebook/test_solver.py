@@ -20,6 +20,8 @@ from solvent.model.tabular import RationalGame
 
 BOOKS = [generated_book(12, seed, endurance=4) for seed in (1, 5)]
 
+# A small book with a loss added each round, invulnerability, division, a long probability, and
+# flags that start true.
 CAUSEWAY = """\
 format: solvent-gamebook
 version: 1
@@ -63,8 +65,6 @@ sections:
       dice: (digit + endurance) // 2
       results: {..5: {ending: spared}, 6..: {ending: won}}
 """
-"""A small book with a loss added each round, invulnerability, division, a long probability, and
-flags that start true."""
 
 
 def the_causeway_by_hand() -> Fraction:

@@ -77,8 +77,8 @@ def exact_ratings(limit: int, sides: int, extra_dice: int = 0) -> Exact:
     return found
 
 
+# The score of a player who is behind, level and ahead at the end.
 HALVES = {-1: Fraction(0), 0: Fraction(1, 2), 1: Fraction(1)}
-"""The score of a player who is behind, level and ahead at the end."""
 
 
 def positions(limit: int) -> list[tuple[int, int]]:

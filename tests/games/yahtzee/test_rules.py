@@ -111,6 +111,7 @@ def test_a_box_scores() -> None:
 
 SIXES, FIVES = Turn((6,) * 5, 0, BOXES, 0, False), Turn((5,) * 5, 0, NO_YAHTZEE, 0, True)
 
+# A rule, a state, the box, the reward, and the points of the upper section after it.
 FILLED = [
     ("63 points above earn 35 more", SIXES._replace(upper=40), "sixes", 30 + 35, 63),
     ("62 do not", SIXES._replace(upper=32), "sixes", 30, 62),
@@ -121,7 +122,6 @@ FILLED = [
     ("if there are 50 in its box", FIVES._replace(bonus=False), "fives", 25, 25),
     ("another roll is not", FIVES._replace(dice=(5, 5, 5, 5, 6)), "fives", 20, 20),
 ]
-"""A rule, a state, the box, the reward, and the points of the upper section after it."""
 
 
 def test_the_bonuses_are_paid_when_they_are_earned() -> None:
@@ -140,6 +140,7 @@ def plain(boxes: tuple[str, ...]) -> dict[str, int]:
     return {box: points(box, TWOS.dice) for box in boxes}
 
 
+# The joker rule, where a Yahtzee goes or what it counts, the open boxes, and their points.
 SCORES = [
     ("forced", "to its upper box", NO_YAHTZEE, {"twos": 10}),
     ("forced", "then to any lower one", NO_TWOS,
@@ -152,7 +153,6 @@ SCORES = [
     ("forced", "before its box is filled", BOXES, plain(BOXES)),
     ("free", "before its box is filled", BOXES, plain(BOXES)),
 ]  # fmt: skip
-"""The joker rule, where a Yahtzee goes or what it counts, the open boxes, and their points."""
 
 
 def test_a_joker_goes_where_its_rule_says() -> None:
