@@ -137,8 +137,7 @@ def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
     tail = np.append(transitions.next_state[used], np.full(len(goals), n))
     head = np.append(source, goals)
     graph = csr_array((np.ones(len(head), bool), (tail, head)), shape=(n + 1, n + 1))
-    order = breadth_first_order(graph, n, return_predecessors=False)
-    return np.asarray(order[1:], np.int64)
+    return np.asarray(breadth_first_order(graph, n, return_predecessors=False)[1:], np.int64)
 
 
 def reached(game: TabularGame, rows: Bools | None = None) -> Bools:

@@ -90,8 +90,7 @@ def long_run_gain(game: TabularGame, weight: Floats) -> Floats:
         outside the sets.
     """
     reward = grouped_sum(game.row_state, weight * game.reward, game.n_states)
-    gain, _ = _gains(game, weight, reward, _settled(game, weight > 0))
-    return gain
+    return _gains(game, weight, reward, _settled(game, weight > 0))[0]
 
 
 def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tuple[Floats, Bools]:
@@ -190,8 +189,7 @@ def _solve_chain(
         return result
 
     kept = np.where(never_ending[game.row_state], 0.0, weight)
-    chain = Chain(game.info.name, transitions_of(game), kept)
-    return chain.solve(right, transposed=transpose)
+    return Chain(game.info.name, transitions_of(game), kept).solve(right, transposed=transpose)
 
 
 def nonterminating(game: TabularGame, weight: Floats) -> Bools:
@@ -212,6 +210,5 @@ def _settled(game: TabularGame, rows: Bools) -> Ints:
 
 def _refuse_nonterminating_play(game: TabularGame, states: Ints) -> None:
     if len(states):
-        raise ImproperGameError(
-            f"{game.info.name}: play from state {game.states[states[0]]!r} never ends"
-        )
+        state = game.states[states[0]]
+        raise ImproperGameError(f"{game.info.name}: play from state {state!r} never ends", state)

@@ -321,5 +321,4 @@ def solve(
         if solved is not None:  # Otherwise the game is solved as a table.
             return solved
     table = cached_table(game, progress=progress)
-    solution = cached_solution(table, tolerance=tolerance, progress=progress)
-    return SolvedTable(game, table, solution)
+    return SolvedTable(game, table, cached_solution(table, tolerance=tolerance, progress=progress))

@@ -22,7 +22,7 @@ a bait, it is optimal as long as the bait is below the value of the right doors.
 Each door is the right one in equally many rooms, up to one room, so no constant policy is
 optimal. The row is related to the combination lock (M. J. Kearns and S. P. Singh, "Near-optimal
 reinforcement learning in polynomial time", Machine Learning 49, 2002, pages 209-232) and, with a
-bait, of RiverSwim (A. L. Strehl and M. L. Littman, "An analysis of model-based interval estimation
+bait, to RiverSwim (A. L. Strehl and M. L. Littman, "An analysis of model-based interval estimation
 for Markov decision processes", Journal of Computer and System Sciences 74, 2008, pages 1309-1331).
 One dial at a time is how bsuite varies a problem (I. Osband et al., "Behaviour suite for
 reinforcement learning", ICLR 2020).

@@ -273,9 +273,8 @@ def _subject(exercise: Exercise) -> Subject:
         rows = len(plain.transitions)
     row = np.pad(row, (0, table.n_states - len(row)))
     subject = Subject(rules, table, played, player, row, rows)
-    if exercise.asks == "policy":
-        return subject
-    return replace(subject, expected=_expected(subject, exercise))
+    expected = None if exercise.asks == "policy" else _expected(subject, exercise)
+    return replace(subject, expected=expected)
 
 
 def _expected(subject: Subject, exercise: Exercise) -> Floats:
@@ -398,6 +397,9 @@ def _read_csv(
     except UnicodeDecodeError as error:
         raise StoreError(f"{path}: is no text in UTF-8") from error
     lines = [line for line in text.splitlines() if line.strip()]
+    # Where a comma is the decimal mark, spreadsheets write semicolons between numbers.
+    if lines and ";" in lines[-1]:
+        raise StoreError(f"{path}: has semicolons; expected are commas between numbers like 0.5")
     if lines and not lines[0].lstrip('" +-.')[:1].isdigit():
         [names] = csv.reader([lines.pop(0).lstrip("# ")], skipinitialspace=True)
         if len(names) == 1:  # NumPy writes the names of columns with spaces between them.
@@ -578,8 +580,11 @@ def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:
     answer.check_is_for(subject.played)
     # A discount has an end of its own, the last state.
     beyond = table.n_states - len(answer.probabilities)
-    probabilities = np.pad(answer.probabilities, ((0, beyond), (0, 0)))
-    return replace(answer, probabilities=probabilities, model_hash=table.model_hash)
+    return replace(
+        answer,
+        probabilities=np.pad(answer.probabilities, ((0, beyond), (0, 0))),
+        model_hash=table.model_hash,
+    )
 
 
 def _check_policy(subject: Subject, rows: Floats) -> None:
@@ -619,7 +624,12 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
     try:
         location = locate_gap(table, policy, solution, tolerance=LEARNED)
     except ImproperGameError as error:
-        return _told(exercise, gap, [*lines, f"An episode may never end: {brief(str(error))}"])
+        told = (
+            f"An episode never ends from {_where(subject, table.index[error.state])}."
+            if error.state in table.index
+            else f"An episode may never end: {brief(str(error))}"
+        )
+        return _told(exercise, gap, [*lines, told])
     losses = losing_states(table, policy, solution, location, TOLD, NAMED)
     if losses and gap > exercise.points[0][0]:
         lines.append("Most is lost in")
@@ -640,9 +650,10 @@ def _of_values(exercise: Exercise, subject: Subject, values: Floats) -> Grade:
     if values.ndim == 2:
         asked = subject.mask & asked[:, None]
     with np.errstate(invalid="ignore"):
-        error = np.where(asked, np.abs(values - subject.expected), 0.0)
-    # NaN counts as an infinite error.
-    error = np.where(np.isnan(error), np.inf, error)
+        # NaN counts as an infinite error.
+        error = np.nan_to_num(
+            np.where(asked, np.abs(values - subject.expected), 0.0), nan=np.inf, posinf=np.inf
+        )
     gap = float(error.max())
     lines = [f"The largest error is {gap:.6g}."]
     if gap > exercise.points[0][0]:

@@ -114,7 +114,9 @@ def state_text(game: Game | TabularGame, state: Any) -> str:
     if place:
         return place
     fields = words(game).coordinates(state) or getattr(state, "_asdict", dict)()
-    return ", ".join(f"{name} {value}" for name, value in fields.items()) or str(state)
+    return ", ".join(f"{name} {value}" for name, value in fields.items() if value != "") or str(
+        state
+    )
 
 
 def action_names(game: Game, state: Any, player: int) -> Mapping[int, str]:

@@ -60,8 +60,7 @@ class Bandit(gym.Env[Any, Any]):
         return 0, {}
 
     def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        reward = float(self.np_random.normal(self.means[action], self.deviation))
-        return 1, reward, True, False, {}
+        return 1, float(self.np_random.normal(self.means[action], self.deviation)), True, False, {}
 
 
 def simple_bandit(
@@ -136,7 +135,8 @@ def gradient_bandit(
     Args:
         env: An environment of one step, whose observation is the number of the state.
         alpha: The step size of the preferences.
-        baseline: Subtract the mean of the rewards so far from each reward.
+        baseline: Subtract the mean of the rewards so far from each reward. It includes this reward,
+            as in the chapter's figures; later printings of the book define it without this reward.
         rng: Random numbers, for the policy and the environment.
 
     Yields:

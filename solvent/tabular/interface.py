@@ -77,7 +77,12 @@ def epsilon_greedy(Q: Floats, epsilon: float = 0.0) -> Floats:
 
     Returns:
         [..., A] probabilities; actions of equal value are equally probable.
+
+    Raises:
+        ValueError: If `epsilon` is outside 0..1.
     """
+    if not 0 <= epsilon <= 1:
+        raise ValueError(f"epsilon is {epsilon!r}; allowed are numbers within 0..1")
     legal = Q > -np.inf
     best = Q == Q.max(axis=-1, keepdims=True)
     share = epsilon / legal.sum(-1, keepdims=True)

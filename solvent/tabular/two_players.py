@@ -9,7 +9,7 @@ turns it has one row or one column. The rows and columns of A are the legal acti
 
 Each algorithm plays the stage game of every state. On a matrix it is the algorithm of its paper. On
 a game, a sweep takes one step in each state and sets V to the value of the strategies so far, so
-that strategies and values improve together. K. Zhang et al. 2022 ("Policy Optimization for Markov
+that strategies and values improve together. R. Zhang et al. 2022 ("Policy Optimization for Markov
 Games: Unified Framework and Faster Convergence") study this scheme.
 
 The steps of fictitious play, regret matching and mirror descent are compiled loops, to be read in
@@ -301,5 +301,6 @@ def mirror_descent(
     Raises:
         ValueError: If the game is for one player.
     """
-    learner = MirrorDescentSweeps(as_table(game), step=step, temperature=temperature, start=start)
-    return _swept(learner)
+    return _swept(
+        MirrorDescentSweeps(as_table(game), step=step, temperature=temperature, start=start)
+    )

@@ -18,6 +18,7 @@ import solvent
 from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
 from solvent.grading.grades import Graded, largest_file
 from solvent.model.files import StoreError
+from solvent.model.text import state_text
 
 SHAPES = ((16,), (16, 4))
 
@@ -88,11 +89,16 @@ def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: P
     told = " ".join(said("grade", lake, handed_in / "uniform.npz").split())
     assert "lake: 0 of 10 points, for a gap of 0.8096 (10 for at most 1e-06, 6 for" in told
     assert "state 1 (row 0, column 1): left 25%, down 25%, right 25%, up 25%, where up" in told
+    assert (
+        "An episode never ends from state 36 (row 3, column 0)."
+        in solvent.grade("cliff-policy", np.zeros(48, int)).text
+    )
     shown = said("grade", lake)
     assert "0 left, 1 down, 2 right, 3 up" in " ".join(shown.split())
     assert "(16,) or (16, 4)" in shown
-    told = refusal("grade", lake, "--csv", lake.parent / "grades.csv")
-    assert "name the files to grade" in told
+    assert "name the files to grade" in refusal("grade", lake, "--csv", lake.parent / "grades.csv")
+    drive = solvent.make_game("football-drive")
+    assert state_text(drive, drive.initial()[0].state) == "to_goal 80, to_go 10, down 1"
 
 
 def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:
@@ -159,9 +165,8 @@ def test_values_of_the_uniform_policy_and_action_values() -> None:
     answer[row[~table.terminal]] = values[~table.terminal]
     assert solvent.grade(base, answer).points == 1
     q = replace(base, asks="action_values")
-    rows = table.expectation(values)
     answer = np.zeros((16, 4))
-    answer[row[table.row_state], table.row_action[0]] = rows
+    answer[row[table.row_state], table.row_action[0]] = table.expectation(values)
     assert solvent.grade(q, answer).points == 1
     answer[14, 2] += 0.25
     got = solvent.grade(q, answer)
@@ -188,13 +193,11 @@ def test_later_rewards_may_count_less() -> None:
     # A discount of the environment asks for the same rows.
     of_env = replace(plain, discount=1.0, env_kwargs={"discount": 0.99})
     assert solvent.grade(of_env, values).points == 1
-    policy = replace(plain, asks="policy")
-    uniform = np.full((16, 4), 0.25)
-    game = solvent.score("FrozenLake-v1", uniform)
+    policy, uniform = replace(plain, asks="policy"), np.full((16, 4), 0.25)
     of_game = solvent.TabularPolicy.uniform(policy.subject.played)
     first, second = solvent.grade(policy, uniform), solvent.grade(policy, of_game)
     assert first == second
-    assert first.gap != pytest.approx(game.optimality_gap)
+    assert first.gap != pytest.approx(solvent.score("FrozenLake-v1", uniform).optimality_gap)
 
 
 def test_a_game_for_two_is_graded_against_a_best_response() -> None:

@@ -230,7 +230,7 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "below.npz": (saved(best - 4), "state 0 .* has -4; expected 0 left"),
         "halves.npz": (saved(best + 0.5), "state 0 .* has 0.5; expected 0 left"),
         "halves.csv": (text(lines(best + 0.5)), "state 0 .* has 0.5; expected 0 left"),
-        "semicolons.csv": (text(lines(sure, ";")), "could not convert string '.*;.*'"),
+        "semicolons.csv": (text(lines(sure, ";")), "has semicolons; expected are commas"),
         "counted.csv": (text(lines(np.c_[np.arange(ROWS), sure])), "has 16 lines of 5 numbers"),
         "short.csv": (text(lines(sure[:15])), "has 15 lines of 4 numbers; expected"),
         "long.csv": (text(lines(sure) + "1,0,0,0\n"), "has 17 lines of 4"),

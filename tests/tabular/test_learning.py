@@ -461,6 +461,10 @@ def test_what_has_no_numbered_states_is_refused() -> None:
             r"alpha is 2; allowed are numbers in \(0, 1\]",
         ),
         (
+            partial(q_learning, environment(game), epsilon=10),
+            "epsilon is 10; allowed are numbers within 0..1",
+        ),
+        (
             partial(n_step_td, environment(game), TabularPolicy.uniform(game), n=0),
             "n is 0",
         ),
