@@ -175,7 +175,7 @@ class Card:
         """Check the values; their types are checked where a file is read."""
         for one in fields(self):
             value = getattr(self, one.name)
-            if one.type == "str":
+            if one.type is str:
                 form, expected = _FORMS.get(one.name, (_TEXT, _TEXTS))
                 # No control characters, and none that change the direction of writing.
                 if not value.isprintable() or not re.fullmatch(form, value):

@@ -120,7 +120,7 @@ def settings_of(method: str) -> dict[str, Setting]:
     found = {}
     for name in algorithm.settings.keys() & SETTINGS.keys():
         one, own = SETTINGS[name], algorithm.settings[name]
-        if name == "alpha" and algorithm.run.__annotations__["alpha"] == "float":
+        if name == "alpha" and algorithm.run.__annotations__["alpha"] is float:
             one = _PLAIN_ALPHA
         found[name] = one if one.default is not None else one._replace(default=own)
     return {name: found[name] for name in SETTINGS if name in found}

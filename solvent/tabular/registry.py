@@ -82,7 +82,7 @@ def _described(run: Callable[..., Iterator[Estimate]], one_step: bool) -> Tabula
     first, *others = parameters.values()
     takes = ENVIRONMENT
     if first.name != "env":
-        takes = BOTH_PLAYERS if "NDArray" in first.annotation else TABLE
+        takes = TABLE if first.annotation is TabularGame else BOTH_PLAYERS
     headline = (inspect.getdoc(run) or "").partition("\n")[0]
     headline = headline.removeprefix("Tabular ").replace("lambda", "λ")
     title = re.split("[:,.]| with ", headline)[0]
@@ -103,7 +103,7 @@ def _algorithms() -> Iterator[TabularAlgorithm]:
     for module in (dynamic_programming, monte_carlo, temporal_difference, bandits, two_players):
         for value in vars(module).values():
             own = inspect.isfunction(value) and value.__module__ == module.__name__
-            if own and value.__annotations__.get("return") == "Iterator[Estimate]":
+            if own and value.__annotations__.get("return") == Iterator[Estimate]:
                 yield _described(value, module is bandits)
 
 
