@@ -74,7 +74,7 @@ def policy_evaluation(
 
     Args:
         game: The table of a game in which one player chooses.
-        pi: [S, A] policy to evaluate.
+        pi: [S, A] policy to evaluate. Without a discount, one under which episodes end.
         discount: Discount of the next state's value.
         theta: Stopping threshold: the last sweep changes no value by more than this.
 
