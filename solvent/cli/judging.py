@@ -178,7 +178,10 @@ def _show(submission: Submission) -> None:
 def grade(
     exercise: Annotated[
         str,
-        typer.Argument(metavar="EXERCISE", help="Name or file (.toml) of an exercise."),
+        typer.Argument(
+            metavar="EXERCISE",
+            help="Name or file (.toml) of an exercise. An unknown name lists all.",
+        ),
     ],
     files: Annotated[
         list[Path] | None,
