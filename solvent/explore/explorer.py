@@ -313,6 +313,7 @@ def _about(explorer: Explorer) -> dict[str, Any]:
         "rules": explorer.states.named(explorer.spec.rules) if explorer.spec else "",
         "game_text": game_text(info),
         "value": solved.value,
+        "start_count": len(explorer.states.starts),
         "bracket": f"[{solved.lower:z.15g}, {solved.upper:z.15g}]".replace("-", "−"),
         "found_by": solved.method,
     }

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.baselines import baselines_of, make_baseline
+from solvent.baselines import baseline_names, make_baseline
 from solvent.explore.decision import (
     Choice,
     expected,
@@ -448,6 +448,7 @@ def _disagree_panel(explorer: Subject, view: View, choice: Choice) -> Values:
 
 def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """The best response to a fixed strategy of the other side."""
+    table = explorer.tabled("the best response to a fixed strategy")
     state = view.here.solved_state(view.here.state)
     choosing = view.here.choosing()
     sides = explorer.sides
@@ -456,14 +457,13 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     player = number(view.query, "lock", default, 0, 1)
     here = action_names(explorer.solved.game, state, player) if player in choosing else {}
     action = one_of(view.query, "act", here)
-    named = [OPTIMAL, *(name for name in baselines_of(explorer.solved.game) if name != OPTIMAL)]
+    named = [OPTIMAL, *(name for name in baseline_names(table.table, player) if name != OPTIMAL)]
     if explorer.loaded is not None and explorer.loaded.policy.player == player:
         named.append(LOADED)
     usual_lock = UNIFORM if action is None else OPTIMAL
     to = check_choice(view.query.get("to") or usual_lock, "to", named)
 
     def work(tell: OnProgress) -> Any:
-        table = explorer.tabled("the best response to a fixed strategy")
         policy = None
         if loaded is not None:
             policy = loaded.policy

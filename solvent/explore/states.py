@@ -157,7 +157,11 @@ class States:
         facts = self.facts(state)
         if coordinates:
             facts = [(self.named(name), str(value)) for name, value in coordinates.items()]
-        return ", ".join(f"{name} {value}" if name != "state" else value for name, value in facts)
+        # A player's name says which field it is, as "player A" does.
+        return ", ".join(
+            value if name == "state" or value.startswith(name) else f"{name} {value}"
+            for name, value in facts
+        )
 
     def facts(self, state: Any) -> list[tuple[str, str]]:
         """The fields of a state by their names, both in words; without those that are empty."""
@@ -186,7 +190,7 @@ class States:
             return self.named(name)
         if f"{base} 3" in self._names:
             return self.named(name)
-        return f"{base}, {words(self.solved.game).player_name(int(entry) - 1)}"
+        return f"{base} of {words(self.solved.game).player_name(int(entry) - 1)}"
 
     def told(self, name: str, text: str) -> str:
         """The value of a field in words."""

@@ -119,8 +119,8 @@ SPEC = GameSpec(
     name="windy-gridworld",
     make=WindyGridworld,
     rules=(
-        "Each move costs 1. The wind shifts it upward by as many cells as the number\n"
-        "below the column that you leave says. Reach G."
+        "Reach G while a wind blows upward. Each move costs 1. The wind shifts it by as many\n"
+        "cells as the number below the column that you leave says."
     ),
     environments={
         "solvent/WindyGridworld-v0": Environment(

@@ -352,6 +352,8 @@ def test_all_panels_open() -> None:
             assert answer.status_code == 200, panel
             shown = f'class="panel-{panel}"' in answer.text
             assert shown == (panel != "lock" or solved(name).game.info.players == 2)
+    # A strategy is offered only if the game has it.
+    assert "q-learning" not in client("greed").get("/board?panel=lock").text
 
 
 def test_maps_are_there_at_once_when_the_explorer_starts_again(

@@ -128,6 +128,9 @@ def test_a_drill_by_keys_alone(page: Any) -> None:
         assert css(page, ".verdict").text.startswith("Right" if right else "Stand loses")
         css(page, "body").send_keys("?")
         wait_until(page, lambda d: css(d, ".keys[open] dl").is_displayed())
+        page.get(f"{address}/learn?frame=2")
+        css(page, "body").send_keys("p")
+        wait_until(page, lambda d: asked(d)["frame"] == "1" and css(d, "#frame"))
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

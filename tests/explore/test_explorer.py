@@ -215,7 +215,11 @@ def test_a_policy_is_scored_exactly(tmp_path: Path, player: int) -> None:
     assert numbers(page, r"(<data id=.gap.*?</data>)") == [exact.optimality_gap]
     [differs] = numbers(page, r"(<data id=.differs.*?)</data>")
     assert differs == (where.loss > 1e-9).sum() > 0
-    worst = [where.contribution[n] for n in where.ranked(8)]
+    # As on the board, player B's values are B's own chances of winning.
+    assert numbers(page, r"(its value.*?)</p>")[:2] == [
+        one + player for one in (exact.value, exact.optimum)
+    ]
+    worst = [where.contribution[n] / where.contribution.sum() for n in where.ranked(8)]
     assert numbers(page, r'<table class="losing">(.*?)</table>') == pytest.approx(worst)
     assert "mine.npz" in page
 
