@@ -143,6 +143,7 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
         "facts": facts,
         "rows": rows,
         "replies": replies,
+        "as_second": _as_second(view, choice),
         "eye_scale": scale,
         "eye": sides[eye],
         "total": scale.of(total),
@@ -196,7 +197,8 @@ def _of_board(found: StateMap) -> tuple[Ints, Ints]:
 
 def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
     """Return the targets of clicks on the board, and the facts about its squares."""
-    if choice.over or (view.quiz and not view.hidden):
+    # A picture has player A's actions only.
+    if choice.over or (view.quiz and not view.hidden) or _as_second(view, choice):
         return Clicks()
     names = {one.number: one.name for one in choice.actions}
     # The actions of a mixed strategy are marked, otherwise all that are equally good.
@@ -258,6 +260,11 @@ def _overlays(
     return overlays
 
 
+def _as_second(view: View, choice: Choice) -> bool:
+    """Return whether both players choose, and the person is player B."""
+    return bool(choice.replies) and view.me == 1 and not view.quiz
+
+
 def _short(scale: ValueScale, value: float) -> str:
     """A value for a square of a board."""
     text = f"{100 * value:.0f}%" if scale.is_chance else f"{round(value, 3):z.3g}"
@@ -280,24 +287,21 @@ def _rows(
     if explorer.loaded is not None and explorer.loaded.policy.player == player and not choice.over:
         index = explorer.tabled("a policy").table.index
         agent = explorer.loaded.policy.probabilities[index[choice.state]].tolist()
-    word = "answer" if view.quiz else "do"
-    takes = not (view.quiz and not view.hidden) and not (reply and view.me != 1)
+    takes = not (view.quiz and not view.hidden) and reply == _as_second(view, choice)
     explain = words(explorer.solved.game).explain
     notes = {one.number: explorer.states.named(explain(one.number, player)) for one in actions}
     told = len(set(notes.values())) > len(notes) / 2
-    ranked = sorted(actions, key=lambda one: (one.cost, -one.chance, one.number))
-    if view.hidden:
-        ranked = list(actions)
+    best_first = sorted(actions, key=lambda one: (one.cost, -one.chance, one.number))
     return [
         {
             "one": one,
-            "href": view.address(**{word: one.number}) if takes else "",
+            "href": view.address(**{"answer" if view.quiz else "do": one.number}) if takes else "",
             "why": view.address(panel="results", **{"reply" if reply else "why": one.number}),
             "note": notes[one.number] if told else "",
             "share": one.cost / worst if worst else 0.0,
             "agent": None if agent is None else agent[one.number],
         }
-        for one in ranked
+        for one in (actions if view.hidden else best_first)
     ]
 
 

@@ -286,6 +286,9 @@ def test_the_other_side_moves_by_itself_and_a_new_game_begins_with_it() -> None:
         ).headers["Location"]
         line = line_at(own, address)
     assert line.account(0).cost == pytest.approx(0, abs=1e-9)
+    # Where both choose, the bids that can be clicked are the person's own.
+    bids = client("goofspiel").get("/board?line=2.1:0&me=1&hide=1").text
+    assert [int(n) for n in re.findall(r"[?&;]do=(\d+)", bids)] == [0, 2]
 
 
 FORBIDDEN = re.compile(
