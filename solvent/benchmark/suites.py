@@ -238,7 +238,10 @@ def _suite(held: Mapping[str, Any], where: str) -> Suite:
     own = {key: held[key] for key in held if key != "format"}
     if "tasks_of" in own:
         # Another tier of a suite: the same tasks with another budget.
-        base = find_suite(str(own.pop("tasks_of"))).with_timesteps(own.pop("timesteps", 0))
+        try:
+            base = find_suite(str(own.pop("tasks_of"))).with_timesteps(own.pop("timesteps", 0))
+        except RecursionError:
+            raise ValueError(f"{where}: tasks_of leads back to the suite itself") from None
         return replace(validated(Suite, {"tasks": [], **own}, where), tasks=base.tasks)
     suite = validated(Suite, own, where)
     if not suite.tasks or not suite.name:

@@ -24,7 +24,7 @@ from solvent.exact.solution import ByState, CertificateError, ImproperGameError,
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.arrays import Floats
 from solvent.model.cache import Packed, kept
-from solvent.model.parameters import shown
+from solvent.model.parameters import is_number, shown
 from solvent.model.progress import OnProgress, ProgressReporter
 from solvent.model.registry import game_of, load, spec_of
 
@@ -50,7 +50,10 @@ def solve_table(
         ImproperGameError: If from some state no end can be reached, or a player does best by never
             ending play.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
+        ValueError: If `tolerance` is not a number from 0.
     """
+    if not (is_number(tolerance) and tolerance >= 0):
+        raise ValueError(f"tolerance is {shown(tolerance)}; allowed are numbers from 0")
     cyclic = bool(components(game).cyclic.any())
     both = cyclic and all((count > 1).any() for count in game.action_count)
     refusals: list[CertificateError | ImproperGameError] = []

@@ -227,7 +227,7 @@ def _allowed(value: Any, names: Sequence[str]) -> str:
     """Return an error's list of the allowed names and a guess of the one that was meant."""
     near = nearest(value, names) if isinstance(value, str) else None
     hint = f" Did you mean {near!r}?" if near else ""
-    return f"allowed are {', '.join(names)}.{hint}"
+    return f"allowed are {', '.join(filter(None, names)) or 'none'}.{hint}"
 
 
 def spread(value: Spread, name: str, low: int, high: int) -> dict[int, Fraction]:

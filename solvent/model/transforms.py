@@ -85,7 +85,10 @@ def discounted(game: TabularGame | Game, discount: Any) -> TabularGame | Game:
 
     Raises:
         ValueError: If the discount is not such a number, or the game is already discounted.
+        TypeError: If `game` is neither rules nor a table.
     """
+    if not isinstance(game, (TabularGame, Game)):
+        raise TypeError(f"game is {shown(game)}; expected rules or a table, as of make_game(NAME)")
     chance = check_discount(discount)
     if chance == 1:
         return game

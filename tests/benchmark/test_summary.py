@@ -190,6 +190,9 @@ def test_a_tier_has_the_tasks_of_its_suite_and_settings_of_its_own(tmp_path: Pat
     assert find_suite(str(file)).algorithms == expected
     file.write_text("format = 1\n" + own)
     assert read_settings(file) == expected
+    file.write_text(f'format = 1\nname = "mine"\ntasks_of = "{file}"\ntimesteps = 5\n')
+    with pytest.raises(ValueError, match="tasks_of leads back to the suite itself"):
+        find_suite(str(file))
 
 
 # What a bench writes and what it tells as it goes on

@@ -284,6 +284,10 @@ def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
     for game in (table, compile_game(FightingFantasy(stamina=4, opponent_stamina=4))):
         with pytest.raises(CertificateError, match=r"wider than .*tolerance= accepts it"):
             solve(game, tolerance=1e-300)
+    wrong: Any
+    for wrong in (np.nan, -1.0, "small"):
+        with pytest.raises(ValueError, match=r"^tolerance is .*; allowed are numbers from 0"):
+            solve(table, tolerance=wrong)
     for tolerance in (0, 1):
         assert solve(table, tolerance=tolerance).value == pytest.approx(
             solve(table).value, rel=1e-13

@@ -258,6 +258,8 @@ def test_a_game_is_discounted_once() -> None:
     for game in (LAKE, compile_game(LAKE)):
         with pytest.raises(ValueError, match=r"FrozenLake-v1 is discounted by (0\.9|9/10) already"):
             discounted(discounted(game, 0.9), 0.9)
+    with pytest.raises(TypeError, match=r"game is 'pig'; expected rules or a table"):
+        discounted("pig", 0.9)  # type: ignore[call-overload]
 
 
 def test_a_discount_that_no_float_is_stays_exact() -> None:

@@ -24,6 +24,7 @@ import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, LayerSample, WarmStart
 from solvent.exact.layered.store import KEEPS, LayerStore, pack
+from solvent.model.parameters import check_choice
 
 # Approximate bytes of a layer on disk besides its numbers: its header and its record.
 _FILE_OVERHEAD = 512
@@ -83,16 +84,20 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     Args:
         game: The game to solve.
         in_folder: Whether layers are to be kept in a folder, not in memory.
-        keep: The values to keep, one of :data:`~.store.KEEPS`.
+        keep: The values to keep, one of :data:`~.store.KEEPS`; ``"compact"`` is for folders.
+
+    Raises:
+        ValueError: If those values cannot be kept.
     """
+    keeps = [each for each in KEEPS if in_folder or each != "compact"]
+    check_choice(keep, "keep", keeps)
     core_seconds, packed = measure(game)
     kept = {
         each: Resources(
             disk_bytes(game, keep=each, packed=packed) if in_folder else 0,
             memory_bytes(game, in_folder=in_folder, keep=each),
         )
-        for each in KEEPS
-        if in_folder or each != "compact"
+        for each in keeps
     }
     return Plan(
         states=game.n_states,
