@@ -180,6 +180,7 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
 CORE = {
     "maskable_ppo": "MaskablePPO",
     "ppo": "PPO",
+    "trpo": "TRPO",
     "a2c": "A2C",
     "dqn": "DQN",
     "q_learning": "Q-learning",
@@ -193,6 +194,7 @@ def test_the_table_on_half_a_million_steps_is_what_the_entries_and_the_searches_
     # The hashes of the folder `solvent` at these commits.
     commits = {
         "cd861522d8ee": "093e1ddf",
+        "f3aaafbd81f9": "4c510df0",
         "4e5741582c32": "0f4f7e26",
         "d387d973e7ec": "9957c7be",
         "536cbcda57fe": "15a6ff67",
