@@ -452,10 +452,10 @@ def test_the_bonus_falls_to_nothing(small: TabularGame, make_model: Any) -> None
 def test_without_a_proof_they_are_not_numbers(player: int, monkeypatch: pytest.MonkeyPatch) -> None:
     pig = compile_game(Pig(8))
     # No bracket is as narrow as this.
-    monkeypatch.setattr(module, "LEARNED", -1.0)
+    monkeypatch.setattr(module, "LEARNED", 1e-300)
     policy, solution = TabularPolicy.uniform(pig, player=player), solve(pig)
     illegal = np.zeros(pig.n_states)
-    found = recorded_score(pig, policy, solution, illegal=illegal, tolerance=-1.0)
+    found = recorded_score(pig, policy, solution, illegal=illegal, tolerance=1e-300)
     assert isnan(found.value)
     assert isnan(found.optimality_gap)
     assert found.optimum == score(pig, policy, solution).optimum
