@@ -312,15 +312,6 @@ def test_a_loop_is_worth_what_its_best_state_is_whatever_values_are_given(step: 
         assert low <= 1 + step <= high < 1 + step + 1e-12
 
 
-def test_a_fair_bet_is_exempt() -> None:
-    """One may bet for ever; where a bet is fair that comes to nothing, and ending pays 1."""
-    for stake in (1.0, 0.1):
-        fair: list[list[Row]] = [[[(0.5, 0, stake), (0.5, 0, -stake)], [(1.0, END, 1.0)]]]
-        solution = solved(fair)
-        assert solution.value == 1
-        assert solution.upper - solution.lower < 1e-13
-
-
 @pytest.mark.parametrize("off", [1e-7, -1e-7, 1e-2, 1.0])
 @pytest.mark.parametrize("kind", ["ordinary", "rewards"])
 def test_values_that_are_off_widen_the_bracket_and_never_move_it_past_the_truth(
@@ -346,21 +337,6 @@ def test_values_that_are_off_widen_the_bracket_and_never_move_it_past_the_truth(
         checked += 1
         assert Fraction(lower) <= (value if player == 0 else -value) <= Fraction(upper)
     assert checked > 40
-
-
-def test_the_width_is_what_the_policy_loses() -> None:
-    """Staying once costs 1 before the same choice comes again: half of the time it is taken."""
-    rows: list[list[Row]] = [[[(1.0, END, 3.0)], [(0.5, 0, -1.0), (0.5, END, 0.0)]]]
-    game = table_of(rows)
-    solution = solve(game)
-    mixed = TabularPolicy.of(game, np.array([[0.5, 0.5], [0.0, 0.0]]))
-    lower, upper = bracket(game, solution.values, (mixed, solution.policies[1]))
-    # v = 3/2 + (v - 1)/4.
-    assert policy_value(game, mixed)[0] == pytest.approx(5 / 3)
-    assert lower == pytest.approx(5 / 3, abs=1e-13)
-    assert upper == pytest.approx(3, abs=1e-13)
-    with pytest.raises(CertificateError, match="not a finite number"):
-        bracket(game, solution.values * np.nan, solution.policies)
 
 
 def test_rows_of_a_policy_that_lack_a_billionth_of_1_are_taken_as_shares() -> None:
@@ -397,6 +373,8 @@ def test_a_bracket_is_for_tables_only_that_agree_with_it() -> None:
     assert solution.value == pytest.approx(2, abs=1e-14)
     lower, upper = bracket(game, solution.values * 7, solution.policies)
     assert 2 - 1e-12 < lower <= 2 <= upper < 2 + 1e-12
+    with pytest.raises(CertificateError, match="not a finite number"):
+        bracket(game, solution.values * np.nan, solution.policies)
 
 
 def test_values_that_are_all_too_high_by_the_same_are_held_against_the_end() -> None:

@@ -19,7 +19,6 @@ from solvent.exact.chain import Chain, likeliest_exits, narrow_order
 from solvent.exact.compilation import Transitions
 from solvent.exact.components import (
     can_reach,
-    components,
     end_components,
     reached,
     strong_components,
@@ -298,9 +297,3 @@ def test_what_can_be_reached_is_found_by_following_the_rows() -> None:
         other = replace(table, initial=begins / begins.sum())
         met = closure(table, list(range(table.n_rows)), set(np.flatnonzero(begins).tolist()))
         assert np.flatnonzero(reached(other)).tolist() == sorted(met)
-
-
-def test_components_of_a_game_are_found_once() -> None:
-    table, _ = random_table(0)
-    assert components(table) is components(table)
-    assert components(replace(table)) is not components(table)

@@ -4,14 +4,15 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_games import RandomGame
 from rational_tables import END, table_of
+from two_players import random_policy
 
+from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.exact import (
     CertificateError,
@@ -31,11 +32,9 @@ from solvent.exact.scoring import (
     response_values,
     solve_with_nonterminating_play,
 )
-from solvent.games import FightingFantasy, Pig
-from solvent.games.greed.rules import Greed
+from solvent.games import FightingFantasy, Greed, Pig
 from solvent.model import (
     Game,
-    GymnasiumTable,
     TabularPolicy,
     against,
     compile_game,
@@ -55,13 +54,6 @@ def pig() -> Any:
     return table, solve(table)
 
 
-def random_policy(table: Any, seed: int, player: int = 0) -> TabularPolicy:
-    mask = table.mask[player]
-    weights = np.random.default_rng(seed).random(mask.shape) * mask
-    weights /= np.where(table.terminal, 1, weights.sum(axis=1))[:, None]
-    return TabularPolicy.of(table, weights, player=player)
-
-
 @settings(max_examples=30, deadline=None)
 @given(
     st.integers(0, 10_000),
@@ -78,7 +70,7 @@ def test_each_player_is_charged_with_its_own_states_only(
     """
     table = compile_game(RandomGame(seed, kind, cyclic))
     solution = solve(table)
-    policy = random_policy(table, seed, player)
+    policy = random_policy(table, player, seed)
     where = locate_gap(table, policy, solution)
     sign = 1 - 2 * player
     assert where.gap == pytest.approx(score(table, policy, solution).optimality_gap, abs=1e-12)
@@ -102,7 +94,7 @@ def test_each_player_is_charged_with_its_own_states_only(
 
 def test_the_ten_states_that_cost_most_are_listed_and_none_that_costs_nothing() -> None:
     table = compile_game(FightingFantasy(stamina=5, opponent_stamina=6, luck=4))
-    where = locate_gap(table, random_policy(table, 0))
+    where = locate_gap(table, random_policy(table, 0, 0))
     costly = np.flatnonzero(where.contribution > 0)
     assert len(costly) > 11
     in_order = costly[np.argsort(-where.contribution[costly], kind="stable")].tolist()
@@ -204,7 +196,7 @@ def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
 
 
 def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None:
-    table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+    table = compile_game(make_game("CliffWalking-v1"))
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
     assert table.at_start(policy_value(table, left)) == -np.inf
     solution = solve(table)
@@ -217,7 +209,7 @@ def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None
         with pytest.raises(ImproperGameError, match="never ends"):
             measure(table, left)
     # On the frozen lake going round costs nothing: such play is worth exactly 0.
-    lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1", is_slippery=False)))
+    lake = compile_game(make_game("FrozenLake-v1", is_slippery=False))
     up = TabularPolicy.deterministic(lake, np.full(lake.n_states, 3), name="up")
     assert lake.initial @ policy_value(lake, up) == 0
     with pytest.raises(ImproperGameError, match="never ends"):
@@ -226,7 +218,7 @@ def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None
 
 def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
     """The best way along the cliff, with one square elsewhere where the policy runs into a wall."""
-    table = compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
+    table = compile_game(make_game("CliffWalking-v1"))
     solution = solve(table)
     actions = solution.policies[0].probabilities.argmax(axis=1)
     corner = next(i for i, cell in enumerate(table.states) if cell.number == 0)
@@ -279,14 +271,7 @@ def test_a_best_response_says_what_it_answers_and_refuses_a_policy_of_another_ga
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_values_are_those_of_the_best_response(rules: Game, player: int) -> None:
     game = compile_game(rules)
-    rng = np.random.default_rng(player)
-    weights = rng.random(game.mask[player].shape) * game.mask[player]
-    # Some actions are never played.
-    weights *= rng.random(weights.shape) < 0.7
-    weights[~weights.any(axis=1)] = game.mask[player][~weights.any(axis=1)]
-    stochastic = TabularPolicy.of(
-        game, weights / np.maximum(weights.sum(axis=1, keepdims=True), 1e-300), player=player
-    )
+    stochastic = random_policy(game, player, 0)
     for policy in (
         stochastic,
         stochastic.mode(),

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from layered_games import shop
 from rational_tables import END, Row, table_of
+from two_players import random_policy
 
 from solvent import make_game
 from solvent.exact import (
@@ -28,13 +29,12 @@ from solvent.exact import (
     score,
     solve,
     solve_linear_program,
+    with_table,
 )
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.layered.solve import solve_in_memory
-from solvent.exact.solver import with_table
 from solvent.games import FightingFantasy, Pig
 from solvent.model import (
-    GymnasiumTable,
     Progress,
     TabularGame,
     TabularPolicy,
@@ -131,11 +131,8 @@ def test_neither_player_gains_by_leaving_the_solution(game: Any) -> None:
 def test_a_policy_is_worth_at_most_the_optimum(game: Any, seed: int) -> None:
     table = compile_game(game)
     solution = solve(table)
-    rng = np.random.default_rng(seed)
     for player in (0, 1):
-        weights = rng.random(table.mask[player].shape) * table.mask[player]
-        weights /= np.where(table.terminal, 1, weights.sum(axis=1))[:, None]
-        policy = TabularPolicy.of(table, weights, player=player)
+        policy = random_policy(table, player, seed)
         answer = best_response(table, policy)
         loss = (solution.value - answer.value) * (1 if player == 0 else -1)
         assert loss >= -1e-9
@@ -181,7 +178,7 @@ def test_quantecon_agrees_on_frozen_lake() -> None:
             chance[s, a, t] += p
     outside = quantecon.markov.DiscreteDP(reward, chance, 1 - 1e-9)
     value = outside.solve(method="policy_iteration").v[0]
-    ours = solve(compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1"))))
+    ours = solve(make_game("FrozenLake-v1"))
     assert ours.value == pytest.approx(value, abs=1e-6)
 
 

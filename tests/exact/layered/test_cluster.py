@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from layered_games import shop
+from layered_games import contents, shop
 from ray_machines import LOST_PACKAGE, Machines, free_port, other_source
 
 from solvent.exact.layered import cluster
@@ -169,8 +169,3 @@ def test_the_head_is_killed_then_the_driver_and_the_folder_is_the_same(tmp_path:
     assert all(path.stat().st_mtime_ns == written for path, written in before.items())
     subprocess.run([*COMMAND, "--out", str(tmp_path / "here")], check=True)
     assert contents(folder) == contents(tmp_path / "here")
-
-
-def contents(folder: Path) -> dict[str, bytes]:
-    files = [path for path in folder.rglob("*") if path.is_file()]
-    return {path.relative_to(folder).as_posix(): path.read_bytes() for path in files}
