@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 import solvent
-from solvent import make_game
-from solvent.exact import solve
+from solvent import make_game, solve
 
 if importlib.util.find_spec("hypothesis"):
     from hypothesis import settings

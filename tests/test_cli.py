@@ -33,8 +33,7 @@ from solvent.exact import (
 )
 from solvent.games import Pig
 from solvent.games.gamebook.loader import check_book
-from solvent.model import TabularPolicy, compile_game, registry
-from solvent.model.progress import Progress
+from solvent.model import Progress, TabularPolicy, compile_game, registry
 from solvent.registration import find_environment
 
 SMALL = ["ff-combat", "--stamina", "4", "--opponent-stamina", "4", "--luck", "3"]

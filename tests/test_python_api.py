@@ -13,12 +13,11 @@ from gymnasium import wrappers
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import solvent
-from solvent import exact
+from solvent import TabularGame, TabularPolicy, against, compile_game, exact
 from solvent.envs import Env, MaskObservation, pettingzoo_games
 from solvent.exact import SolvedTable, best_response
 from solvent.exact import score as score_table
 from solvent.exact.learning_curve import Evaluation, write_curve
-from solvent.model import TabularGame, TabularPolicy, against, compile_game
 
 LAKE = "FrozenLake-v1"
 

@@ -19,7 +19,7 @@ from two_players import random_policy
 from wrapped_envs import DICTIONARIES, HARMLESS, REFUSED, Wrap
 
 import solvent
-from solvent import policy_from
+from solvent import policy_from, register_envs
 from solvent.baselines import baseline_names, baseline_policies, make_baseline
 from solvent.baselines.environments import make_env, make_opponents
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
@@ -35,7 +35,6 @@ from solvent.exact import StoreError, exploitability, save_policy, score, solve
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.fighting_fantasy.baselines import RULES
 from solvent.model import TabularGame, TabularPolicy, against, compile_game, from_arrays, project
-from solvent.registration import register_envs
 from solvent.tabular import matrix_game
 
 # Baselines, opponents and networks by name or file

@@ -29,8 +29,7 @@ from solvent.benchmark.submissions import (
     write_card,
 )
 from solvent.benchmark.suites import Setting, Suite, find_suite, suite_seeds, task_game
-from solvent.exact import StoreError, save_policy
-from solvent.exact.archive import ArraySchema, Schema, read_archive, write_archive
+from solvent.exact import ArraySchema, Schema, StoreError, read_archive, save_policy, write_archive
 from solvent.model import TabularPolicy
 from solvent.model.files import locked
 

@@ -27,7 +27,7 @@ from table_simulation import TableSampler
 from timed_football import CHART, CLOCK, RULES
 from two_players import OneShot, random_pool
 
-from solvent import make_game, policy_value
+from solvent import make_game, policy_value, register_envs, solve, state_visitation
 from solvent.envs import (
     Env,
     MaskObservation,
@@ -46,7 +46,6 @@ from solvent.envs.sampling import (
     table_for_one,
     table_for_two,
 )
-from solvent.exact import solve, state_visitation
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import Ruleset
@@ -59,7 +58,6 @@ from solvent.model import (
     compile_game,
     one_hot,
 )
-from solvent.registration import register_envs
 
 # The single environments: they sample their tables, and keep Gymnasium's contracts
 

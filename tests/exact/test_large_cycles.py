@@ -18,10 +18,10 @@ from solvent.exact import (
     mdp,
     policy_value,
     solve,
+    solve_matrix_games,
     state_visitation,
 )
 from solvent.exact.decomposition import optimum
-from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 

@@ -16,8 +16,7 @@ import pytest
 from explored import GAMES, client, explorer, line_at, solved, waited
 
 from solvent import make_game
-from solvent.exact import SolvedTable, save_policy, solve
-from solvent.exact.scoring import best_response
+from solvent.exact import SolvedTable, best_response, save_policy, solve
 from solvent.explore import Explorer, Library, make_app, subject
 from solvent.explore.decision import (
     choice_in,

@@ -24,8 +24,7 @@ from two_players import random_policy
 
 from solvent import compile_game, make_game
 from solvent.cli.parameters import open_solution
-from solvent.exact import SolvedTable, locate_gap, save_policy, score, solve
-from solvent.exact.evaluation import policy_value
+from solvent.exact import SolvedTable, locate_gap, policy_value, save_policy, score, solve
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.explore import (

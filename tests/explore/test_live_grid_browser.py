@@ -21,11 +21,9 @@ from chromium import errors_of, wait_until
 from explored import served
 from gymnasium import spaces
 
-from solvent import compile_game, make_game, solve, tabular
+from solvent import TabularPolicy, compile_game, discounted, make_game, solve, tabular
 from solvent.exact import ImproperGameError
-from solvent.explore import Library
-from solvent.explore.explorer import write_live_grid
-from solvent.model import TabularPolicy, discounted
+from solvent.explore import Library, write_live_grid
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 

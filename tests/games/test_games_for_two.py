@@ -12,15 +12,21 @@ from typing import Any, cast
 import numpy as np
 import pytest
 
-from solvent import best_response, exploitability, make_game, policy_value
-from solvent.exact import SolvedTable, solve
-from solvent.exact.matrix_game import solve_matrix_game
+from solvent import (
+    TabularGame,
+    TabularPolicy,
+    best_response,
+    compile_game,
+    exploitability,
+    make_game,
+    policy_value,
+)
+from solvent.exact import SolvedTable, solve, solve_matrix_game
 from solvent.games import Goofspiel, Pig, Soccer, TicTacToe
 from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
 from solvent.games.pig.rules import HOLD, ROLL, Turn
 from solvent.games.soccer import DRAWN, OFF, PLAYING, Pitch, moved
 from solvent.games.tic_tac_toe import Board, winner
-from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.report.panel import UNKNOWN
 from solvent.report.solved import SolvedTask
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent import make_game
+from solvent import TabularGame, TabularPolicy, compile_game, make_game
 from solvent.benchmark.algorithms import Run, perform
 from solvent.benchmark.policies import score_baselines, task_record
 from solvent.benchmark.records import (
@@ -31,7 +31,6 @@ from solvent.benchmark.suites import (
 from solvent.exact import Solution, save_policy, solve
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.model import TabularGame, TabularPolicy, compile_game
 
 SUITE = Suite(
     "small",

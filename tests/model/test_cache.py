@@ -298,16 +298,6 @@ def test_states_are_what_they_were() -> None:
     assert list(map(repr, states)) == list(map(repr, STATES))
 
 
-def test_states_are_made_once_when_one_is_asked_for() -> None:
-    made: list[int] = []
-    states = LazyStates(3, lambda: made.append(1) or ("a", "b", "c"))  # type: ignore[func-returns-value]
-    assert (len(states), repr(states), made) == (3, "<3 states>", [])
-    assert (states[-1], states[1:], list(states)) == ("c", ("b", "c"), ["a", "b", "c"])
-    assert states == ("a", "b", "c")
-    assert states != ("a", "b")
-    assert made == [1]
-
-
 @pytest.mark.parametrize("state", [np.int64(3), frozenset({1}), object()])
 def test_states_of_other_kinds_are_not_stored(state: Any) -> None:
     with pytest.raises(UnpackableError):

@@ -9,7 +9,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from hypothesis import given
@@ -20,10 +19,17 @@ from solvent.games import FightingFantasy, Greed, Pig, TimedFootball
 from solvent.model import (
     WINS,
     WINS_OR_TIES,
-    GymnasiumTable,
+    Cell,
+    Gauge,
+    Grid,
+    Pieces,
+    Pitch,
+    Prose,
     ValueScale,
     dice_sum,
+    gauge,
     probability_at_most,
+    scene_text,
     ways_to_sum,
 )
 from solvent.model.dice import dice_showing
@@ -39,18 +45,6 @@ from solvent.model.parameters import (
     is_number,
     shown,
     spread,
-)
-from solvent.model.scene import (
-    Cell,
-    Gauge,
-    Grid,
-    Pieces,
-    Pitch,
-    Prose,
-    board,
-    gauge,
-    grid,
-    scene_text,
 )
 
 # Sums of dice against enumeration, and what parameters may be
@@ -264,28 +258,15 @@ def test_errors_of_choices_go_from_process_to_process() -> None:
 
 
 def test_a_gauge_is_filled_as_far_as_its_value_goes() -> None:
-    assert gauge(3, 12, 4) == "█░░░  3/12"
-    assert gauge(12, 12, 4) == "████ 12/12"
-    assert gauge(14, 12, 4) == "████ 14/12"
-    assert gauge(-3, 12, 4) == "░░░░ -3/12"
-    assert gauge(6, 12) == "█" * 12 + "░" * 12 + "  6/12"
-    assert gauge(0.01, 12, 4) == "█░░░ 0.01/12"
-    assert gauge(0, 0, 4) == "░░░░  0/0"
-
-
-def test_a_cell_of_a_board_is_in_brackets() -> None:
-    assert board(["S.", "#G"], 2) == " S  .\n[#] G"
-    assert board(["S.", "#G"], 3) == " S  .\n # [G]"
-    assert board(["S.", "#G"], -1) == " S  .\n #  G"
-
-
-def test_a_board_is_written_as_rows_of_letters() -> None:
-    found = grid(["#.S", "GHx"], (1, 2), {"x": Cell("x", "first")}, below=("a", "b", "c"))
-    wall, start = Cell("", "wall", name="wall"), Cell("S", "start", name="start")
-    goal, hole = Cell("G", "goal", name="goal"), Cell("", "pit", name="hole")
-    rows = ((wall, Cell(), start), (goal, hole, Cell("x", "first")))
-    assert found == Grid(rows, (1, 2), below=("a", "b", "c"))
-    assert grid(["Q"], None) == Grid(((Cell("Q"),),))
+    for value, most, drawn in (
+        (3, 12, "█░░░  3/12"),
+        (12, 12, "████ 12/12"),
+        (14, 12, "████ 14/12"),
+        (-3, 12, "░░░░ -3/12"),
+        (0.01, 12, "█░░░ 0.01/12"),
+        (0, 0, "░░░░  0/0"),
+    ):
+        assert gauge(value, most, 4) == drawn
 
 
 def test_a_scene_is_written_part_by_part() -> None:
@@ -314,8 +295,8 @@ def test_a_scene_is_written_part_by_part() -> None:
         (Greed(limit=3, sides=2), WINS_OR_TIES),
         (TimedFootball(form="half"), "points"),
         (TimedFootball(form="full"), WINS_OR_TIES),
-        (GymnasiumTable.from_env(gym.make("FrozenLake-v1")), WINS),
-        (GymnasiumTable.from_env(gym.make("CliffWalking-v1")), ""),
+        (solvent.make_game("FrozenLake-v1"), WINS),
+        (solvent.make_game("CliffWalking-v1"), ""),
     ],
     ids=lambda one: one.info.name if hasattr(one, "info") else one,
 )

@@ -8,7 +8,6 @@ from fractions import Fraction
 from itertools import product
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from example_counts import examples
@@ -17,6 +16,7 @@ from hypothesis import strategies as st
 from random_games import KINDS, RandomGame
 from random_tables import random_table
 
+from solvent import make_game
 from solvent.exact import (
     policy_value,
     score,
@@ -28,8 +28,8 @@ from solvent.games.pig.rules import Turn
 from solvent.model import (
     DISCOUNT_END,
     GameInfo,
-    GymnasiumTable,
     Outcome,
+    Prose,
     TabularGame,
     TabularPolicy,
     compile_game,
@@ -40,11 +40,10 @@ from solvent.model import (
 )
 from solvent.model.arrays import concatenated_ranges
 from solvent.model.game import Alternating, words
-from solvent.model.scene import Prose
 from solvent.model.transforms import discounted_policy, undiscounted
 from solvent.tabular import shapley_iteration
 
-LAKE = GymnasiumTable.from_env(gym.make("FrozenLake-v1"))
+LAKE = make_game("FrozenLake-v1")
 
 
 def endless(rows: list[list[list[tuple[float, int, float]]]]) -> TabularGame:

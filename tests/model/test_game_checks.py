@@ -4,16 +4,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any, ClassVar
 
-import gymnasium as gym
 import numpy as np
 import pytest
 
-from solvent.exact import solve
+from solvent import make_game, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     GameCheckError,
     GameInfo,
-    GymnasiumTable,
     Outcome,
     check_game,
     checks,
@@ -26,8 +24,8 @@ SMALL_GAMES = [
     FightingFantasy(skill_difference=[-2, 1], stamina=[1, 3], opponent_stamina=3, luck=[0, 2]),
     Pig(target=6),
     Pig(target=5, sides=3, signed=True),
-    GymnasiumTable.from_env(gym.make("FrozenLake-v1")),
-    GymnasiumTable.from_env(gym.make("CliffWalking-v1")),
+    make_game("FrozenLake-v1"),
+    make_game("CliffWalking-v1"),
 ]
 
 

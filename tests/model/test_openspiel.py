@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import subprocess
 import sys
@@ -12,13 +11,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import answer, said
 from random_games import RandomGame
 
 import solvent
 from solvent.exact import exploitability, nash_conv, score, solve
 from solvent.games import Greed, Pig
 from solvent.model import (
-    GymnasiumTable,
     TabularPolicy,
     check_game,
     compile_game,
@@ -171,21 +170,13 @@ def test_rewards_on_the_way_are_counted() -> None:
 
 
 def test_by_name_everywhere() -> None:
-    from typer.testing import CliRunner
-
-    from solvent.cli.app import app
-
     game = solvent.make_game("openspiel:pig", winscore=5, limit=False)
     assert dict(game.info.parameters)["winscore"] == 5
-    done = CliRunner().invoke(app, ["solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json"])
-    assert done.exit_code == 0, done.output
-    assert json.loads(done.stdout)["value"] == pytest.approx(-1)
-    shown = CliRunner().invoke(
-        app, ["solve", "openspiel:pig", "--winscore", "4", "--limit", "false"]
-    )
-    assert "openspiel:pig" in shown.stdout
-    listed = CliRunner().invoke(app, ["list", "openspiel:pig"])
-    assert "--winscore" in listed.stdout
+    words = ["solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json"]
+    assert answer(*words)["value"] == pytest.approx(-1)
+    pig = ["solve", "openspiel:pig", "--winscore", "4", "--limit", "false"]
+    assert "openspiel:pig" in said(*pig)
+    assert "--winscore" in said("list", "openspiel:pig")
 
 
 # Games of this project in OpenSpiel: its algorithms have to find what is found here
@@ -304,9 +295,7 @@ def test_a_game_for_one() -> None:
 
 
 def test_games_with_cycles_are_refused() -> None:
-    import gymnasium as gym
-
-    for rules in (Pig(target=5), GymnasiumTable.from_env(gym.make("FrozenLake-v1"))):
+    for rules in (Pig(target=5), solvent.make_game("FrozenLake-v1")):
         with pytest.raises(ValueError, match="can come again in one episode"):
             to_openspiel(rules)
 

@@ -1,21 +1,19 @@
 """Models of PRISM's and Storm's as games: published values, random models, refusals."""
 
-import json
 import random
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-import gymnasium as gym
 import numpy as np
 import pytest
+from commands import answer, refusal, said
 from random_games import RandomGame
 
 import solvent
 from solvent.envs import Env
 from solvent.games import FightingFantasy, Pig
 from solvent.model import (
-    GymnasiumTable,
     PrismGame,
     TabularPolicy,
     against,
@@ -334,18 +332,6 @@ def test_a_round_that_no_policy_comes_to_is_no_reason_to_refuse(tmp_path: Path) 
     assert game.sign * solvent.solve(game).value == storm_value(path, wanted) == 5
 
 
-def test_going_round_without_a_reward_is_no_cheap_way(tmp_path: Path) -> None:
-    path = tmp_path / "round.prism"
-    path.write_text(
-        "mdp\nmodule m\ns : [0..2];\n[] s=0 -> (s'=1);\n[] s=1 -> (s'=0);\n[pay] s=1 -> (s'=2);\n"
-        '[] s=2 -> true;\nendmodule\nrewards "r" [pay] true : 3; endrewards\n',
-        encoding="utf-8",
-    )
-    assert storm_value(path, 'R{"r"}min=? [F s=2]') == 3
-    with pytest.raises(ValueError, match="going round for ever without a reward"):
-        read_model(path, 'R{"r"}min=? [F s=2]', "")
-
-
 def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Path) -> None:
     """To stay is best under Pmin, and goes on for ever in the model; here it ends, with 0."""
     path = tmp_path / "stay.prism"
@@ -484,21 +470,13 @@ def test_what_ends_storm_is_an_error_here(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line() -> None:
-    from typer.testing import CliRunner
-
-    from solvent.cli.app import app
-
     words = ["--property", 'Pmin=? [F "finished" & "ones"]', "--constants", "K=2"]
-    model = str(FOLDER / "consensus.prism")
-    done = CliRunner().invoke(app, ["solve", model, *words, "--json"])
-    assert done.exit_code == 0, done.output
-    shown = json.loads(done.stdout)
+    model = FOLDER / "consensus.prism"
+    shown = answer("solve", model, *words, "--json")
     assert shown["value"] == pytest.approx(-49 / 128)
     assert shown["parameters"]["sign"] == -1
-    missing = CliRunner().invoke(app, ["solve", model])
-    assert missing.exit_code == 2
-    assert "the property is missing" in missing.stderr
-    assert "--constants" in CliRunner().invoke(app, ["list", model]).stdout
+    assert "the property is missing" in refusal("solve", model)
+    assert "--constants" in said("list", model)
     assert {ending for ending in FORMATS if ending.startswith(".")} == set(SUFFIXES)
 
 
@@ -507,7 +485,7 @@ def test_on_the_command_line() -> None:
 
 PIG = Pig(target=10)
 TABLES = {
-    "FrozenLake": lambda: compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1"))),
+    "FrozenLake": lambda: solvent.compile_game("FrozenLake-v1"),
     "combat": lambda: compile_game(FightingFantasy(luck=5)),
     "pig": lambda: against(compile_game(PIG), TabularPolicy.uniform(compile_game(PIG), player=1)),
 }

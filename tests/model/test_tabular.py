@@ -3,7 +3,7 @@
 import doctest
 import gc
 import re
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_games import RandomGame
 from random_tables import legal_actions_played
+from two_players import random_policy
 
 from solvent.exact import best_response, solve
 from solvent.games import FightingFantasy, Pig
@@ -23,6 +24,7 @@ from solvent.model import (
     GameInfo,
     Outcome,
     RationalGame,
+    Rules,
     TabularPolicy,
     TooManyStatesError,
     VectorizedGame,
@@ -30,13 +32,13 @@ from solvent.model import (
     check_game,
     compile_game,
     from_arrays,
+    merged,
     one_hot,
     project,
     reachable,
     transforms,
     walk,
 )
-from solvent.model.game import Rules, merged
 
 
 @pytest.fixture(scope="module")
@@ -128,19 +130,17 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
 
 
 def test_folding_a_player_averages_its_rows(pig: Any) -> None:
-    rng = np.random.default_rng(1)
-    weights = rng.random(pig.mask[1].shape) * pig.mask[1]
-    weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-    folded = against(pig, TabularPolicy.of(pig, weights, player=1))
+    policy = random_policy(pig, 1, 1)
+    folded = against(pig, policy)
     assert (folded.action_count[1] <= 1).all()
     assert (folded.mask[0] == pig.mask[0]).all()
     assert (folded.turn == pig.turn).all()
-    values = rng.random(pig.n_states)
+    values = np.random.default_rng(1).random(pig.n_states)
     before, after = pig.expectation(values), folded.expectation(values)
     for s in range(pig.n_states):
         rows = before[pig.row_start[s] : pig.row_start[s + 1]]
         grid = rows.reshape(pig.action_count[0][s], pig.action_count[1][s])
-        expected = grid @ weights[s][pig.mask[1][s]]
+        expected = grid @ policy.probabilities[s][pig.mask[1][s]]
         got = after[folded.row_start[s] : folded.row_start[s + 1]]
         np.testing.assert_allclose(got, expected, rtol=0, atol=1e-15)
 
@@ -297,10 +297,8 @@ def test_an_observation_is_the_state_in_units_of_its_scale() -> None:
 
 
 def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
-    chances = np.random.default_rng(2).random(pig.mask[0].shape) * pig.mask[0]
-    chances /= np.where(pig.terminal, 1, chances.sum(axis=1))[:, None]
-    policy = TabularPolicy.of(pig, chances)
-    mode = policy.mode()
+    policy = random_policy(pig, 0, 2)
+    chances, mode = policy.probabilities, policy.mode()
     for s in np.flatnonzero(~pig.terminal):
         [taken] = np.flatnonzero(mode.probabilities[s])
         assert mode.probabilities[s, taken] == 1
@@ -678,11 +676,3 @@ def test_a_game_with_too_many_combinations_is_refused() -> None:
 
     with pytest.raises(ValueError, match=r"^ring: sizes is \(1048576, 1048576\); allowed are up"):
         compile_game(Wide())
-
-
-def test_a_table_that_is_trusted_has_the_hash_that_is_kept_of_it() -> None:
-    table = compile_game(Pig(target=4))
-    kept = {item.name: getattr(table, item.name) for item in fields(table)}
-    again = type(table).trusted("kept", **kept)
-    assert again.model_hash == "kept"
-    assert all(getattr(again, name) is value for name, value in kept.items())

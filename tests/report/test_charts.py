@@ -24,16 +24,15 @@ from hypothesis import strategies as st
 from random_games import RandomGame
 from two_players import OneShot
 
-from solvent import make_game
+from solvent import TabularPolicy, compile_game, make_game
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.exact import SolvedTable, locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy
 from solvent.games.gridworld import JUMPS
 from solvent.games.windy_gridworld import WIND
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import GymnasiumTable
 from solvent.model.context import modified, modifier_between
-from solvent.model.gymnasium_table import GymnasiumTable
 from solvent.model.text import brief, exact, interval, precise, small, tick, whole
 from solvent.report import panel, state_map
 from solvent.report.charts import panels

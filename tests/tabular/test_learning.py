@@ -16,8 +16,15 @@ from random_games import RandomGame
 
 from solvent.envs import Env
 from solvent.exact import exploitability, nash_conv, policy_value, solve
-from solvent.model import GameInfo, Outcome, TabularGame, TabularPolicy, compile_game, discounted
-from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model import (
+    GameInfo,
+    GymnasiumTable,
+    Outcome,
+    TabularGame,
+    TabularPolicy,
+    compile_game,
+    discounted,
+)
 from solvent.tabular import (
     Bandit,
     Curves,

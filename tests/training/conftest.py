@@ -3,9 +3,8 @@ from collections.abc import Callable
 import pytest
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent import make_game
+from solvent import TabularGame, compile_game, make_game
 from solvent.envs import VectorEnv
-from solvent.model import TabularGame, compile_game
 from solvent.training import ALGORITHMS, NativeVecEnv
 
 MakeModel = Callable[..., BaseAlgorithm]

@@ -18,8 +18,7 @@ import solvent
 from solvent.envs import VectorEnv
 from solvent.envs.env import learned_seat
 from solvent.exact import policy_value, score, solve, state_visitation
-from solvent.model import TabularGame, TabularPolicy
-from solvent.model.transforms import from_arrays
+from solvent.model import TabularGame, TabularPolicy, from_arrays
 from solvent.report.charts import microscope_section
 from solvent.training import (
     ALGORITHMS,

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from layered_games import refusal, rewrite, shop, solve_in
 
-from solvent.exact import StoreError, solve
+from solvent.exact import SolvedGame, StoreError, solve
 from solvent.exact.layered import plan as plans
 from solvent.exact.layered import solve as solving
 from solvent.exact.layered.folder import LayerFolder
@@ -33,7 +33,6 @@ from solvent.exact.layered.solve import (
 )
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
-from solvent.exact.solver import SolvedGame
 from solvent.games.inventory.layers import InventoryLayers, opened
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model import cache, compile_game

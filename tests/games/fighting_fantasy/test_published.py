@@ -26,7 +26,7 @@ from johnston import (
 )
 
 import solvent  # noqa: F401 (registers the environments)
-from solvent import make_game
+from solvent import TabularGame, compile_game, make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.benchmark.records import read_bench
 from solvent.exact import GameTree, Score, policy_value, score, solve, solve_tree, state_visitation
@@ -42,7 +42,6 @@ from solvent.games.fighting_fantasy.rules import (
     luck_succeeds,
     round_probabilities,
 )
-from solvent.model import TabularGame, compile_game
 from solvent.report.page import render
 from solvent.report.solved import SolvedTask, solve_task
 

@@ -17,8 +17,7 @@ from hypothesis import strategies as st
 from written_games import transcript
 
 import solvent  # noqa: F401 (registers the environments)
-from solvent import make_game
-from solvent.exact import solve
+from solvent import make_game, solve
 from solvent.games.fighting_fantasy.rules import (
     KEEP,
     TEST,

@@ -23,7 +23,7 @@ from reduced_football import (
     reduced_points,
 )
 
-from solvent import make_game
+from solvent import TabularPolicy, compile_game, make_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import (
     ImproperGameError,
@@ -76,9 +76,8 @@ from solvent.games.football.solver.points import (
     solve_two_charts,
 )
 from solvent.games.football.solver.solved import FootballTable, solve_football
-from solvent.model import TabularPolicy, compile_game
+from solvent.model import against
 from solvent.model.arrays import Bools, Floats
-from solvent.model.transforms import against
 
 # The solver: the endless game, two charts, responses, and its faces to tables
 

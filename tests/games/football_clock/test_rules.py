@@ -17,13 +17,18 @@ from reduced_football import chart_of
 from timed_football import RULES, SMALL, TINY_FORMS, tiny
 from written_games import transcript
 
-from solvent import make_game
-from solvent.exact import solve
+from solvent import make_game, solve
 from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
-from solvent.model import Outcome, TooManyStatesError, compile_game, parametrize_with_game_checks
-from solvent.model.scene import Pitch, Prose
+from solvent.model import (
+    Outcome,
+    Pitch,
+    Prose,
+    TooManyStatesError,
+    compile_game,
+    parametrize_with_game_checks,
+)
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_with_a_clock.txt"
 

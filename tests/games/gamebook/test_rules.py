@@ -14,8 +14,12 @@ from solvent.exact import solve_exactly
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.rules import Gamebook, absorption
-from solvent.model import TooManyStatesError, compile_game, parametrize_with_game_checks
-from solvent.model.context import modified_exactly
+from solvent.model import (
+    TooManyStatesError,
+    compile_game,
+    modified_exactly,
+    parametrize_with_game_checks,
+)
 
 # The example book, so small that its states can be looked at one by one.
 SMALL_MILL = changed(

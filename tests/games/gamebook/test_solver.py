@@ -10,13 +10,11 @@ from generated_books import generated_book
 from tree_checks import assert_tree_equals_table, solve_as_tree
 
 from solvent.exact import optimal_occupancy, solve, solve_exactly
-from solvent.games import Pig
-from solvent.games.gamebook.library import open_book
+from solvent.games import Pig, open_book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
-from solvent.model import TabularGame, compile_game
-from solvent.model.tabular import RationalGame
+from solvent.model import RationalGame, TabularGame, compile_game
 
 BOOKS = [generated_book(12, seed, endurance=4) for seed in (1, 5)]
 
