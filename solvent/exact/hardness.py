@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.components import reached
+from solvent.exact.components import end_components, free_rows, leaving_rows, reached
 from solvent.exact.decomposition import solve_values
 from solvent.exact.evaluation import policy_value, state_visitation
 from solvent.exact.solution import ImproperGameError, Solution, check_solution
@@ -177,8 +177,8 @@ def measure(
         constant=game.info.actions[min(player, len(game.info.actions) - 1)][best],
         action_gaps=gaps,
         ties=ties,
-        effective_horizon=_effective_horizon(game, uniform, optimal),
-        concentrability=float(ratios.max()),
+        effective_horizon=_effective_horizon(game, uniform, optimal, solution.values),
+        concentrability=float(ratios.max(initial=0.0)),
         mean_concentrability=float(share @ ratios),
         diameter=diameter,
         reach=reach,
@@ -226,7 +226,9 @@ def _action_gaps(
     return found, max(0.0, float(1 - weights.sum() / weight.sum()))
 
 
-def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools) -> int | None:
+def _effective_horizon(
+    game: TabularGame, uniform: TabularPolicy, optimal: Bools, optimum: Floats
+) -> int | None:
     """Return the smallest k for which every policy greedy for Q_k is optimal; None if unknown."""
     sign = 1 - 2 * uniform.player
     try:
@@ -235,13 +237,23 @@ def _effective_horizon(game: TabularGame, uniform: TabularPolicy, optimal: Bools
         return None
     if not np.isfinite(values).all():
         return None
+    # A policy that stays in such rows for ever has the value 0, which is optimal there.
+    worthless = np.abs(optimum) <= TIE * np.abs(optimum).max(initial=0)
+    idle = free_rows(game) & worthless[game.row_state]
     for k in range(1, _FARTHEST + 1):
         q = sign * game.expectation(sign * values)
         greedy = _equal_to_best(game, q)
-        if not (greedy & ~optimal)[reached(game, greedy)[game.row_state]].any():
+        taken = greedy & reached(game, greedy)[game.row_state]
+        if not (taken & ~optimal).any() and not (_staying(game, taken) & ~idle).any():
             return k
         values = np.where(game.terminal, 0.0, _largest(game, q))
     return None
+
+
+def _staying(game: TabularGame, rows: Bools) -> Bools:
+    """Return those of some rows ([K]) that a policy of these rows may take for ever, [K]."""
+    label = end_components(game, rows)
+    return rows & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
 
 
 def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:

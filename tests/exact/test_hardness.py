@@ -19,7 +19,7 @@ from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import ImproperGameError, solve
 from solvent.exact.hardness import measure
 from solvent.games import Corridor
-from solvent.model import GymnasiumTable, compile_game
+from solvent.model import GymnasiumTable, compile_game, from_arrays
 from solvent.model.registry import game_of
 
 
@@ -165,6 +165,21 @@ def test_ties_constants_without_a_value_and_what_is_too_large_for_a_diameter() -
     again = json.loads(json.dumps(lake.to_dict()))
     assert again["action_gaps"]["0.5"] == pytest.approx(dict(lake.action_gaps)[0.5])
     assert re.search(r"(?ms)^value +0$.*^effective horizon ", repr(replace(lake, value=-0.0)))
+
+
+def test_a_policy_that_may_stay_for_ever_is_optimal_only_where_nothing_can_be_won() -> None:
+    """Waiting costs nothing, so its action value is the goal's; but who always waits gets 0."""
+    stay_or_go = [np.eye(2), [[0, 1], [0, 1]]]
+    for goal, horizon in ((1, None), (0, 1)):
+        table = from_arrays(
+            stay_or_go, [[0, goal], [0, 0]], start=[1, 0], terminal=[1], actions_first=True
+        )
+        assert solvent.hardness(table).effective_horizon == horizon
+
+
+def test_if_every_episode_begins_at_its_end_nothing_is_visited() -> None:
+    table = from_arrays([np.eye(2)], [0, 0], start=[0, 1], terminal=[1])
+    assert solvent.hardness(replace(table, next_state=np.array([1]))).concentrability == 0
 
 
 def test_an_environment_brings_the_opponent_and_a_game_for_two_has_none() -> None:
