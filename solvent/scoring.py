@@ -418,14 +418,13 @@ def _of_env(env: Any, player: int | None) -> _Subject:
 
         learned = learned_seat(env, player)
         return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)
-    from solvent.model.gymnasium_table import GymnasiumTable
+    from solvent.model.gymnasium_table import numbers_of
 
     rules = game_of(env)
     table = cached_table(rules)
-    if not isinstance(rules, GymnasiumTable):
+    numbers = numbers_of(table)
+    if numbers is None:
         return _Subject(table, table, player)
-    states: Any = table.states
-    numbers = np.array([state.number for state in states])
     return _Subject(table, table, player, numbers=numbers, rows=len(rules.transitions), env=env)
 
 
@@ -564,15 +563,13 @@ def _extracted(
             "a model of Stable-Baselines3 with observations of another package has to be passed as "
             "a function: lambda seen: model.predict(seen, deterministic=True)[0]"
         )
-    from solvent.envs.sampling import kind_that_fits
-    from solvent.training.extract import extract
+    from solvent.training.extract import extract, fitting_observation
 
     if observation is None and subject.numbers is not None:
         observation = subject.numbers
     elif observation is None:
         shown_there = subject.observation or "vector"
-        space = model.observation_space
-        observation = kind_that_fits(space, subject.game, player, shown_there)
+        observation = fitting_observation(model, subject.game, player, shown_there)
     return extract(
         model,
         subject.game,

@@ -28,7 +28,8 @@ import numpy as np
 from gymnasium.envs.registration import load_env_creator
 from numpy.typing import NDArray
 
-from solvent.model import WINS, Game, GameInfo, JointAction, Outcome, Words
+from solvent.model import WINS, Game, GameInfo, JointAction, Outcome, TabularGame, Words
+from solvent.model.arrays import Ints
 from solvent.model.game import merged
 from solvent.model.parameters import brief, described, shown
 from solvent.model.scene import Cell as Square
@@ -283,6 +284,17 @@ class GymnasiumTable(Words):
             if name not in ("row", "column")
         )
         return Grid(squares, here, walls=frozenset(bars)), Prose("", (f"{news}.",) if news else ())
+
+
+def numbers_of(table: TabularGame) -> Ints | None:
+    """Return the environment's number of each state of a table, [S]; 0 for the discount's end.
+
+    Args:
+        table: Any table. None is returned if it is not that of a Gymnasium environment.
+    """
+    if not isinstance(table.states[0], Cell):
+        return None
+    return np.array([getattr(state, "number", 0) for state in table.states])
 
 
 def _width(transitions: Transitions) -> int:

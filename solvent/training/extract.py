@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 import torch
+from gymnasium.spaces import Discrete
 from numpy.typing import NDArray
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.recurrent.policies import RecurrentActorCriticPolicy
@@ -41,8 +42,9 @@ from torch.distributions import Categorical
 from solvent.baselines.gate import QueriedFunction, check_wrappers, layers
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.sampling import kind_that_fits, observation_space, observed
-from solvent.model import TabularGame, TabularPolicy
+from solvent.model import TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.gymnasium_table import GymnasiumTable, numbers_of
 from solvent.training.environments import with_roles, without_roles
 from solvent.training.learners import MaskedDQN, MaskedReplayBuffer
 
@@ -109,6 +111,42 @@ def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
     if isinstance(observation, str):
         return observed(game, player, observation)
     return np.asarray(observation)
+
+
+def fitting_observation(
+    model: BaseAlgorithm, game: TabularGame, player: int, default: str = "vector"
+) -> str | Ints:
+    """Return the kind of observation that fits a network's observation space.
+
+    In a table of a Gymnasium environment, a network that was loaded without an environment is taken
+    to have seen that environment's numbers of states. Their order is not that of the table.
+
+    Args:
+        model: The learner.
+        game: The game.
+        player: The observing player.
+        default: The kind to prefer, as for :func:`~solvent.envs.sampling.kind_that_fits`.
+    """
+    numbers = numbers_of(game) if model.env is None and default != "index" else None
+    if numbers is not None and isinstance(model.observation_space, Discrete):
+        return numbers
+    return kind_that_fits(model.observation_space, game, player, default)
+
+
+def _check_transitions(model: BaseAlgorithm, game: TabularGame) -> None:
+    """Refuse a learner of a toy-text environment with other transitions than the table's."""
+    numbers = numbers_of(game)
+    for layer in layers(model.env):
+        table = getattr(layer, "__dict__", {}).get("P")
+        if numbers is None or not isinstance(table, dict):
+            continue
+        start = np.bincount(numbers, game.initial, minlength=len(table))
+        own = cached_table(GymnasiumTable(table, start.tolist(), game.info.name))
+        if not _same_rules(own, game):
+            raise ValueError(
+                f"the network is for another {game.info.name}: its {type(layer).__name__} has "
+                f"other transitions; pass that environment"
+            )
 
 
 def _check_game(model: BaseAlgorithm, game: TabularGame, player: int) -> None:
@@ -226,7 +264,7 @@ def extract(
         game: The table that its environment samples.
         observation: The network's observation: ``"vector"``, ``"onehot"``, ``"index"``, or [S]
             numbers of the states in a Gymnasium environment. By default, the one that fits its
-            observation space, ``"vector"`` before the others.
+            observation space, ``"vector"`` before the others, as for :func:`fitting_observation`.
         player: The player whose policy is wanted.
         batch_size: Number of states that are evaluated at once.
         name: Name of the policy. Default: the name of the algorithm's class.
@@ -241,7 +279,7 @@ def extract(
     if actions != width:
         raise ValueError(f"the network chooses among {actions} actions, the game has {width}")
     if observation is None:
-        observation = kind_that_fits(model.observation_space, game, player)
+        observation = fitting_observation(model, game, player)
     given = inputs(model, game, observation, player)
     # Evaluation mode; the learner's next step puts it back into training mode.
     model.policy.set_training_mode(False)
@@ -260,6 +298,7 @@ def extract(
     sampled, illegal = asked.policy()
     mode, illegal_mode = asked.policy(greedy=True, name=f"{asked.name} (mode)")
     if gate:
+        _check_transitions(model, game)
         asked.pass_gate(sampled, model.env, rows_of(game, player, observation))
         _check_own(model)
     return Extraction(sampled, mode, illegal, illegal_mode)

@@ -476,6 +476,33 @@ def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
         solvent.score("CliffWalking-v1", model)
 
 
+def test_a_loaded_network_sees_the_numbers_of_its_environment_not_those_of_the_table(
+    tmp_path: Path,
+) -> None:
+    """The table of FrozenLake has as many states as the environment, in another order."""
+    lake = "FrozenLake-v1"
+    model = model_of("a2c", lake).learn(100)
+    model.save(tmp_path / "model.zip")
+    loaded, rules = A2C.load(tmp_path / "model.zip", device="cpu"), solvent.make_game(lake)
+    expected = solvent.score(lake, model)
+    for game in (lake, rules, compile_game(rules)):
+        assert solvent.score(game, loaded) == expected
+    assert solvent.score(rules, loaded, observation="index").value != expected.value
+    half = solvent.make_game(lake, discount=0.5)
+    assert solvent.score(half, loaded).value == solvent.score(lake, loaded, discount=0.5).value
+
+
+def test_a_network_of_a_lake_with_other_transitions_is_refused() -> None:
+    lake = "FrozenLake-v1"
+    firm, open_water = (
+        gym.make(lake, is_slippery=False),
+        gym.make(lake, desc=["SFFF"] * 3 + ["FFFG"]),
+    )
+    for env in (firm, open_water, DummyVecEnv([lambda: gym.make(lake), lambda: firm])):
+        with pytest.raises(ValueError, match="its FrozenLakeEnv has other transitions"):
+            solvent.score(lake, model_of("a2c", env).learn(50))
+
+
 def test_environments_in_other_processes_may_be_wrapped_and_are_refused() -> None:
     venv = SubprocVecEnv([lambda: gym.make("FrozenLake-v1")], start_method="fork")
     with closing(venv), pytest.raises(ValueError, match=r"^SubprocVecEnv is not known"):
