@@ -32,7 +32,7 @@ POINTS = {
     "walk-values": {0.05: 6, 0.01: 9},
     "network-policy": {0.02: 6, 0.005: 9},
     "fight-action-values": {0.02: 6},
-    "drive-policy": {0.5: 3, 0.1: 6, 0.01: 8, 1e-6: 10},
+    "drive-policy": {0.45: 3, 0.1: 6, 0.01: 8, 1e-6: 10},
 }
 
 
@@ -86,6 +86,9 @@ def gap_attribution(names: Names, text: str) -> None:
     assert (states[first].to_goal, states[first].down, states[first].to_go) == (71, 4, 1)
     assert f"there one drive in {1 / where.visits[first]:.0f} comes to fourth down" in text
     assert f"the punt costs {where.loss[first]:.2f} points" in text
+    punts = solvent.grade("drive-policy", np.full(names["game"].n_states, names["PUNT"]))
+    assert f"always punts has a gap of {punts.gap:.2f} and gets none" in text
+    assert punts.points == 0
 
 
 def two_players(names: Names, text: str) -> None:
@@ -134,6 +137,10 @@ def football_with_a_clock(names: Names, text: str) -> None:
     assert min(ahead) > 1 - 1e-9
     agent = find_exercise("beat-the-agent").subject
     assert f"which gets {agent.solution.value:.2f} points from the first possession" in text
+    assert "a rule of a few lines gets some points" in text
+    calls = agent.table.info.actions[0]
+    rule = [calls.index("2" if state.down == 1 else "9") for state in agent.table.states]
+    assert solvent.grade("beat-the-agent", np.array(rule)).points > 0
     value = find_exercise("optimal-defence").subject.solution.value
     assert f"optimal play of both sides gives {value:.2f}" in text
 
@@ -384,6 +391,43 @@ def test_a_right_answer_gets_all_points(name: str) -> None:
     exercise = find_exercise(name)
     got = solvent.grade(exercise, solution(exercise))
     assert got.points == got.out_of, got.text
+
+
+def without_thought(exercise: Exercise) -> Iterator[Any]:
+    """Answers that look at no state: one action, the uniform policy, one value for all states."""
+    subject = exercise.subject
+    rows, actions = subject.rows, subject.mask.shape[1]
+    if subject.expected is None:
+        first = np.zeros(rows, int)
+        first[subject.row] = subject.mask.argmax(axis=1)
+        yield from (first, TabularPolicy.uniform(subject.table, player=subject.player))
+        yield from (np.full(rows, action) for action in range(actions))
+        return
+    shape = (rows,) if exercise.asks == "values" else (rows, actions)
+    asked = ~subject.table.terminal
+    right = (
+        subject.expected[asked]
+        if exercise.asks == "values"
+        else subject.expected[subject.mask & asked[:, None]]
+    )
+    # The last has the smallest largest error of all constants.
+    yield from (
+        np.full(shape, c) for c in (0.0, 1.0, right.mean(), (right.min() + right.max()) / 2)
+    )
+
+
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in sorted(SOLUTIONS)],
+)
+def test_an_answer_that_looks_at_no_state_gets_no_points(name: str) -> None:
+    exercise = find_exercise(name)
+    for answer in without_thought(exercise):
+        try:
+            assert solvent.grade(exercise, answer).points == 0
+        except ValueError as error:  # Some calls hardly ever end a drive of football.
+            if "play ends so rarely" not in str(error):
+                raise
 
 
 # The lecturer's page: its course is that in examples/, and its recipes grade

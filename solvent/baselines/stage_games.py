@@ -32,7 +32,7 @@ from solvent.exact.components import components
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.compiled import njit
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_integer, check_rational
 
 STEP_SIZE = 4.0
 """Step size of mirror descent, per range of the payoffs."""
@@ -376,7 +376,7 @@ class MirrorDescentSweeps(StageLearner):
         start: [S, A] first policies of both players. Uniform by default.
 
     Raises:
-        ValueError: If the game is for one player.
+        ValueError: If the game is for one player, or the step size is negative.
     """
 
     name = "mirror-descent"
@@ -390,6 +390,7 @@ class MirrorDescentSweeps(StageLearner):
         start: Both | None = None,
     ) -> None:
         super().__init__(game, start=start)
+        check_rational(step, "step", 0, 10**6)
         self._step, self._temperature = step, temperature
 
     def _sweep(self) -> None:

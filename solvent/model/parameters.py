@@ -118,7 +118,7 @@ def check_rational(value: Any, name: str, low: Rational | int, high: Rational | 
     Raises:
         ValueError: If it is not.
     """
-    number = _fraction(value)
+    number = _fraction(plain(value))
     if number is not None and low <= number <= high:
         return number
     raise ValueError(f"{name} is {shown(value)}; allowed are numbers from {low} to {high}")

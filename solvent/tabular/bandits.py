@@ -12,6 +12,7 @@ import numpy as np
 from gymnasium import spaces
 
 from solvent.model.arrays import Floats
+from solvent.model.parameters import check_rational
 from solvent.tabular.interface import (
     Env,
     Estimate,
@@ -134,7 +135,7 @@ def gradient_bandit(
 
     Args:
         env: An environment of one step, whose observation is the number of the state.
-        alpha: The step size of the preferences.
+        alpha: The step size of the preferences, which may be above 1.
         baseline: Subtract the mean of the rewards so far from each reward. It includes this reward,
             as in the chapter's figures; later printings of the book define it without this reward.
         rng: Random numbers, for the policy and the environment.
@@ -142,6 +143,7 @@ def gradient_bandit(
     Yields:
         The softmax policy of the preferences after each pull.
     """
+    check_rational(alpha, "alpha", 0, 10**9)
     world = Indexed(env, rng)
     H, mean, n = world.action_values(), world.values(), np.zeros(len(world.legal), int)
     pi = softmax(H)

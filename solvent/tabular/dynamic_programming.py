@@ -14,6 +14,7 @@ import numpy as np
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
+from solvent.model.parameters import check_integer
 from solvent.tabular.interface import (
     Estimate,
     check_one_discount,
@@ -50,13 +51,14 @@ def lookahead(game: TabularGame, V: Floats, discount: float = 1.0) -> Floats:
     Args:
         game: The table of a game in which one player chooses.
         V: [S] state values for that player.
-        discount: Discount of the next state's value.
+        discount: Discount of the next state's value, from 0 to 1.
 
     Returns:
         [S, A] values for that player: minus infinity for illegal actions, 0 in terminal states.
 
     Raises:
-        ValueError: If both players have a choice, or the game is already discounted.
+        ValueError: If both players have a choice, the game is already discounted, or the discount
+            is not within 0..1.
     """
     check_one_discount(game, discount)
     player = chooser(game)
@@ -176,8 +178,10 @@ def modified_policy_iteration(
         V after the sweeps of each policy, the policy, and the Q for which it is greedy.
 
     Raises:
-        ValueError: If both players have a choice.
+        ValueError: If both players have a choice, or `sweeps` is not a whole number from 0 to
+            10,000.
     """
+    check_integer(sweeps, "sweeps", 0, 10_000)
     V = np.zeros(game.n_states)
     delta = np.inf
     while delta > theta:

@@ -171,6 +171,7 @@ def curves(
     """
     check_integer(until, "until", 1, 10**9)
     check_integer(runs, "runs", 1, 10**6)
+    check_integer(points, "points", 1, 10**6)
     game = as_table(game)
     measured = measure(game, quantity, policy=policy, values=values, states=states)
     at = np.unique(np.linspace(1, until, min(points, until)).round().astype(int))

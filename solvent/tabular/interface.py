@@ -20,7 +20,7 @@ from gymnasium import spaces
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_rational, shown
 
 StepSize: TypeAlias = float | Callable[[int], float]
 """A constant, or a function of the number of updates of the entry, including the current one."""
@@ -50,17 +50,19 @@ class Estimate:
         return self.Q.max(axis=1) if self.V is None and self.Q is not None else self.V
 
 
-def check_one_discount(game: TabularGame, discount: float) -> None:
-    """Check that values are not discounted twice.
+def check_one_discount(game: Any, discount: float) -> None:
+    """Check a discount, and that values are not discounted twice.
 
     Args:
-        game: The game to learn.
-        discount: The requested discount of the next state's value.
+        game: The game to learn; anything else if the environment has no table.
+        discount: The requested discount of the next state's value, from 0 to 1.
 
     Raises:
-        ValueError: If the game is already discounted and `discount` is not 1.
+        ValueError: If `discount` is not within 0..1, or the game is already discounted and
+            `discount` is not 1.
     """
-    if discount != 1 and game.info.discount != 1:
+    check_rational(discount, "discount", 0, 1)
+    if discount != 1 and isinstance(game, TabularGame) and game.info.discount != 1:
         raise ValueError(
             f"discount is {shown(discount)}, but {game.info.name} ends at random for a discount of "
             f"{float(game.info.discount):g} already; leave it at 1, or make the game with "
@@ -130,16 +132,14 @@ def step_size(alpha: StepSize) -> Callable[[int], float]:
     """Return a step size as a function of the number of updates.
 
     Args:
-        alpha: A constant or such a function.
+        alpha: A constant within 0..1 or such a function.
 
     Raises:
-        ValueError: If `alpha` is a constant outside (0, 1].
+        ValueError: If `alpha` is a constant outside 0..1.
     """
     if callable(alpha):
         return alpha
-    if not 0 < alpha <= 1:
-        raise ValueError(f"alpha is {alpha!r}; allowed are numbers in (0, 1] and functions of n")
-    constant = float(alpha)
+    constant = float(check_rational(alpha, "alpha", 0, 1))
     return lambda n: constant
 
 
@@ -161,7 +161,7 @@ class Indexed:
     Args:
         env: A Gymnasium environment whose observations and actions are whole numbers.
         rng: Generator that seeds the environment's random numbers.
-        discount: Discount of the next state's value.
+        discount: Discount of the next state's value, from 0 to 1.
 
     Attributes:
         legal: [S, A] bool, the legal actions; all True if the environment has no table.
@@ -170,7 +170,7 @@ class Indexed:
     Raises:
         ValueError: If observations or actions are not whole numbers from 0 on, the seat in a
             two-player game is drawn at random, which the number of a state does not show, or the
-            game is already discounted.
+            game is already discounted, or the discount is not within 0..1.
     """
 
     def __init__(self, env: Env, rng: np.random.Generator, discount: float = 1.0) -> None:
@@ -183,13 +183,13 @@ class Indexed:
                 )
         assert isinstance(seen, spaces.Discrete)
         assert isinstance(acts, spaces.Discrete)
-        self._env, self._seed = env, int(rng.integers(2**31))
-        self._begun = self._truncated = False
+        self._env, self._truncated = env, False
+        self._seed: int | None = int(rng.integers(2**31))
         self.legal: Bools = np.ones((int(seen.n), int(acts.n)), bool)
         self.over: Bools = np.zeros(len(self.legal), bool)
         game = getattr(env.unwrapped, "game", None)
+        check_one_discount(game, discount)
         if isinstance(game, TabularGame):
-            check_one_discount(game, discount)
             self.over = game.terminal
             seats: tuple[int, ...] = getattr(env.unwrapped, "seats", (0,))
             if len(seats) > 1:
@@ -229,8 +229,7 @@ class Indexed:
 
     def reset(self) -> int:
         """Begin an episode and return its first state."""
-        seed = None if self._begun else self._seed
-        self._begun = True
+        seed, self._seed = self._seed, None  # Later episodes go on with the same random numbers.
         return int(self._env.reset(seed=seed)[0])
 
     def step(self, action: int) -> tuple[int, float, bool]:

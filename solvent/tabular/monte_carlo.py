@@ -11,6 +11,7 @@ import numpy as np
 
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
+from solvent.model.parameters import check_rational
 from solvent.tabular.interface import (
     Env,
     Estimate,
@@ -226,7 +227,7 @@ def reinforce(
 
     Args:
         env: An environment whose observation is the number of the state.
-        alpha: Step size of the preferences.
+        alpha: Step size of the preferences, which may be above 1.
         baseline: Step size of V, which is subtracted from returns. None for no baseline.
         discount: Discount per step.
         rng: Random numbers, for the policy and the environment.
@@ -234,6 +235,8 @@ def reinforce(
     Yields:
         The policy after each episode, and V if there is a baseline.
     """
+    check_rational(alpha, "alpha", 0, 10**9)
+    check_rational(baseline or 0, "baseline", 0, 1)
     world = Indexed(env, rng, discount)
     theta, V = world.action_values(), world.values()
     pi = softmax(theta)

@@ -14,7 +14,7 @@ import numpy as np
 
 from solvent.model import TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.model.parameters import check_integer
+from solvent.model.parameters import check_integer, check_rational
 from solvent.tabular.interface import (
     Env,
     Estimate,
@@ -140,6 +140,8 @@ def td_lambda(
     Yields:
         V after each episode.
     """
+    check_rational(alpha, "alpha", 0, 1)
+    check_rational(lambda_, "lambda_", 0, 1)
     pi, world = table_of(pi), Indexed(env, rng, discount)
     V = world.values(initial)
     while True:
@@ -269,6 +271,8 @@ def sarsa_lambda(
     Yields:
         Q and the epsilon-greedy policy after each episode.
     """
+    check_rational(alpha, "alpha", 0, 1)
+    check_rational(lambda_, "lambda_", 0, 1)
     world = Indexed(env, rng, discount)
     Q = world.action_values()
     pi = epsilon_greedy(Q, epsilon)
@@ -419,7 +423,7 @@ def dyna_q(
 
     Args:
         env: An environment whose observation is the number of the state.
-        n: Number of remembered steps after each real step.
+        n: Number of remembered steps after each real step. With 0 this is Q-learning.
         alpha: The step size.
         epsilon: Probability of a uniformly random action.
         discount: Discount of the next state's value.
@@ -427,7 +431,11 @@ def dyna_q(
 
     Yields:
         Q and the epsilon-greedy policy after each episode.
+
+    Raises:
+        ValueError: If n is not a whole number from 0 to 10,000.
     """
+    check_integer(n, "n", 0, 10_000)
     alpha, world = step_size(alpha), Indexed(env, rng, discount)
     Q, N = world.action_values(), np.zeros(world.legal.shape, int)
     pi = epsilon_greedy(Q, epsilon)

@@ -34,7 +34,15 @@ from solvent.baselines.stage_games import (
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.model import GameInfo, TabularGame
 from solvent.model.arrays import Floats
-from solvent.tabular.interface import Estimate, StepSize, draw, sample_average, step_size
+from solvent.model.parameters import check_rational
+from solvent.tabular.interface import (
+    Estimate,
+    StepSize,
+    check_one_discount,
+    draw,
+    sample_average,
+    step_size,
+)
 
 
 def matrix_game(
@@ -152,9 +160,12 @@ def minimax_q(
         V and the strategies after each episode.
 
     Raises:
-        ValueError: If the game is for one player.
+        ValueError: If the game is for one player or already discounted, or a parameter is not
+            within 0..1.
     """
+    check_rational(explore, "explore", 0, 1)
     game, alpha = as_table(game), step_size(alpha)
+    check_one_discount(game, discount)
     stages = StageGames(game)
     V, x, y = stages.values, stages.by_state(0), stages.by_state(1)
     Q = [np.zeros((len(x[s]), len(y[s]))) for s in range(len(V))]
@@ -299,7 +310,7 @@ def mirror_descent(
         V and the current strategies after each sweep.
 
     Raises:
-        ValueError: If the game is for one player.
+        ValueError: If the game is for one player, or the step size is negative.
     """
     return _swept(
         MirrorDescentSweeps(as_table(game), step=step, temperature=temperature, start=start)

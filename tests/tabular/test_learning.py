@@ -38,6 +38,7 @@ from solvent.tabular import (
     importance_sampling,
     matrix_game,
     measure,
+    minimax_q,
     mirror_descent,
     modified_policy_iteration,
     monte_carlo_control,
@@ -463,22 +464,65 @@ def test_what_has_no_numbered_states_is_refused() -> None:
         ),
         (partial(q_learning, drawn), "seat is drawn"),
         (partial(td, TenSteps(), np.ones((2, 1)), initial=0.5), r"initial is 0.5; allowed is 0"),
-        (
-            partial(q_learning, environment(game), alpha=2),
-            r"alpha is 2; allowed are numbers in \(0, 1\]",
-        ),
-        (
-            partial(q_learning, environment(game), epsilon=10),
-            "epsilon is 10; allowed are numbers within 0..1",
-        ),
-        (
-            partial(n_step_td, environment(game), TabularPolicy.uniform(game), n=0),
-            "n is 0",
-        ),
     ]
     for learn, message in learners:
         with pytest.raises(ValueError, match=message):
             next(learn(rng=np.random.default_rng(0)))
+
+
+def test_parameters_outside_their_ranges_are_refused() -> None:
+    env, pi = environment(random_table(0)), TabularPolicy.uniform(random_table(0))
+    unit, rng = "allowed are numbers from 0 to 1$", np.random.default_rng(0)
+    learners: list[tuple[Callable[..., Any], str]] = [
+        (partial(q_learning, env, alpha=2), f"alpha is 2; {unit}"),
+        (partial(q_learning, env, alpha=np.nan), f"alpha is nan; {unit}"),
+        (partial(q_learning, env, epsilon=10), "epsilon is 10; allowed are numbers within 0..1"),
+        (partial(q_learning, env, discount=1.5), f"discount is 1.5; {unit}"),
+        (partial(q_learning, gym.make("FrozenLake-v1"), discount=-1), f"discount is -1; {unit}"),
+        (partial(td_lambda, env, pi, lambda_=-1), f"lambda_ is -1; {unit}"),
+        (partial(td_lambda, env, pi, alpha=2), f"alpha is 2; {unit}"),
+        (partial(sarsa_lambda, env, lambda_=1.1), f"lambda_ is 1.1; {unit}"),
+        (partial(sarsa_lambda, env, alpha=-0.1), f"alpha is -0.1; {unit}"),
+        (partial(n_step_td, env, pi, n=0), "n is 0; allowed are whole numbers from 1"),
+        (partial(n_step_sarsa, env, n=1.5), "n is 1.5; allowed are whole numbers from 1"),
+        (partial(dyna_q, env, n=-1), "n is -1; allowed are whole numbers from 0"),
+        (partial(reinforce, env, alpha=-1), "alpha is -1; allowed are numbers from 0"),
+        (partial(reinforce, env, baseline=2), f"baseline is 2; {unit}"),
+        (partial(gradient_bandit, env, alpha=-1), "alpha is -1; allowed are numbers from 0"),
+        (partial(minimax_q, ROCK_PAPER_SCISSORS, explore=2), f"explore is 2; {unit}"),
+        (partial(minimax_q, ROCK_PAPER_SCISSORS, discount=2), f"discount is 2; {unit}"),
+        (partial(minimax_q, ROCK_PAPER_SCISSORS, alpha=2), f"alpha is 2; {unit}"),
+    ]
+    for learn, message in learners:
+        with pytest.raises(ValueError, match=message):
+            next(learn(rng=rng))
+    plans: list[tuple[Callable[..., Any], str]] = [
+        (partial(value_iteration, random_table(0), discount=1.5), f"discount is 1.5; {unit}"),
+        (partial(modified_policy_iteration, random_table(0), sweeps=-1), "sweeps is -1; allowed"),
+        (partial(mirror_descent, ROCK_PAPER_SCISSORS, step=-1), "step is -1; allowed"),
+    ]
+    for plan, message in plans:
+        with pytest.raises(ValueError, match=message):
+            next(plan())
+    learned = {"Q-learning": lambda rng: q_learning(env, rng=rng)}
+    for given in ({"until": 0}, {"until": 5, "runs": 0}, {"until": 5, "points": 0}):
+        with pytest.raises(ValueError, match=f"{[*given][-1]} is 0; allowed are whole numbers"):
+            curves(random_table(0), learned, **given)
+
+
+def test_parameters_at_the_ends_of_their_ranges_mean_something() -> None:
+    game = random_table(0)
+    estimate = after(value_iteration(game, discount=0), 1)
+    np.testing.assert_allclose(estimate.V, after(value_iteration(game), 1).V)  # The next reward.
+    # Without planning, Dyna-Q is Q-learning; NumPy's numbers count as numbers.
+    learned = [
+        after(learn(environment(game), rng=np.random.default_rng(0), **setting), 20).Q
+        for learn, setting in (
+            (q_learning, {"alpha": np.float32(0.5)}),
+            (dyna_q, {"n": 0, "alpha": 0.5}),
+        )
+    ]
+    np.testing.assert_array_equal(*learned)
 
 
 def test_gymnasiums_own_environments_are_learned_as_they_are() -> None:
