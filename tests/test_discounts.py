@@ -15,7 +15,6 @@ from solvent.baselines import Baseline, baseline_names, baselines_of, make_basel
 from solvent.exact import save_policy, score, solve
 from solvent.model import (
     DISCOUNT_END,
-    GymnasiumTable,
     TabularGame,
     TabularPolicy,
     compile_game,
@@ -153,12 +152,8 @@ def test_an_environment_s_optimal_opponent_is_that_of_the_objective() -> None:
 # Scores
 
 
-def cliff() -> Any:
-    return compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
-
-
 def test_who_learned_without_the_discount_is_scored_for_it() -> None:
-    table = cliff()
+    table = solvent.compile_game("CliffWalking-v1")
     left = discounted(table, 0.9)
     numbers = np.array([cell.number for cell in table.states])
     best = solve(left).policies[0].probabilities[:-1].argmax(axis=1)
@@ -217,7 +212,7 @@ def test_the_command_takes_a_discount_of_any_game(tmp_path: Path) -> None:
 
 
 def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
-    table = cliff()
+    table = solvent.compile_game("CliffWalking-v1")
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
     save_policy(tmp_path / "left.npz", left)
     text = said("score", str(tmp_path / "left.npz"), "CliffWalking-v1")

@@ -294,7 +294,7 @@ def test_the_squares_of_a_frozen_lake_have_gymnasiums_numbers() -> None:
 
 def test_numbers_that_are_never_reached_are_in_a_table_too() -> None:
     # Taxi numbers 500 states, of which 404 are met.
-    table = solvent.compile_game(solvent.model.GymnasiumTable.from_env(gym.make("Taxi-v4")))
+    table = solvent.compile_game("Taxi-v4")
     best = solvent.solve(table).policies[0].probabilities.argmax(axis=1)
     numbered = np.zeros(500, int)
     for state, action in zip(table.states, best, strict=True):

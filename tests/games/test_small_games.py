@@ -47,7 +47,7 @@ from solvent.games.blackjack import (
     drawn_to,
 )
 from solvent.games.blotto import Battle
-from solvent.games.car_rental.rules import PARTS, Cars, at_most, day
+from solvent.games.car_rental.rules import PARTS, Cars, day
 from solvent.games.corridor import STOPPED, Place
 from solvent.games.dyna_maze import MAZE
 from solvent.games.equipment_replacement import REPLACE
@@ -135,6 +135,11 @@ SEEN: list[tuple[Any, Any, list[list[float]]]] = [
         FightingFantasy(stamina=8, opponent_stamina=10, luck=4),
         (5, 4, 5, 3, "won"),
         [[0.25, 0.5, 0.5, 0.75, 1]],
+    ),
+    (
+        FightingFantasy(skill_difference=-5, stamina=10, opponent_stamina=8, luck=4),
+        (-5, 5, 2, 3, "lost"),
+        [[-0.25, 0.5, 0.25, 0.75, -1]],
     ),
     # Without any luck there is nothing to divide by.
     (FightingFantasy(luck=0), (0, 12, 0, 0, "over"), [[0, 1, 0, 0, 0]]),
@@ -508,15 +513,6 @@ def test_the_table_is_that_of_the_rules(game: CarRental) -> None:
         assert [table.states[i] for i in table.next_state[found]] == [o.state for o in outcomes]
         assert table.probability[found].tolist() == [float(o.probability) for o in outcomes]
         assert table.outcome_reward[found].tolist() == [float(o.reward) for o in outcomes]
-
-
-def test_no_tail_is_cut_off() -> None:
-    assert [n / PARTS for n in at_most(2, 3)] == pytest.approx(
-        [exp(-3), 3 * exp(-3), 1 - 4 * exp(-3)], rel=1e-15
-    )
-    assert at_most(0, 3) == (PARTS,)
-    for mean in (2, 3, 4):
-        assert sum(at_most(20, mean)) == PARTS
 
 
 @cache

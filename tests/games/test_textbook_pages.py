@@ -8,7 +8,6 @@ from functools import cache
 from math import ceil
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from doc_pages import DOCS, check_figure, table_rows
@@ -19,7 +18,7 @@ from solvent import best_response, make_game, solve
 from solvent.exact import Solution
 from solvent.games.blackjack import OVER, STICK, Blackjack, Hand, dealers_natural
 from solvent.games.racetrack import FINISHED, Car, Racetrack
-from solvent.model import GymnasiumTable, Outcome, TabularGame, TabularPolicy, compile_game
+from solvent.model import Outcome, TabularGame, TabularPolicy, compile_game
 
 # Every number and figure on the pages of the textbooks' problems is the solver's
 
@@ -157,12 +156,6 @@ def random_policy() -> tuple[float, Solution]:
     return float(values[table.index[0, 1]]), solution
 
 
-def cliff() -> tuple[float, Solution]:
-    rules = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
-    solution = solvent.solve(solvent.compile_game(rules))
-    return solution.value, solution
-
-
 class Halves(Racetrack):
     """The racetrack with another rule for a point halfway between two cells."""
 
@@ -224,7 +217,7 @@ OURS: dict[str, Callable[[], tuple[float, Solution]]] = {
     "windy gridworld, king's moves, stochastic wind": lambda: from_the_start(
         "windy-gridworld", moves="king", stochastic=True
     ),
-    "cliff walking": cliff,
+    "cliff walking": lambda: from_the_start("CliffWalking-v1"),
     "Dyna maze, 14 moves at 0.95": lambda: from_the_start("dyna-maze"),
 }
 

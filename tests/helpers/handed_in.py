@@ -8,11 +8,9 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 
 import solvent
-from solvent.model.gymnasium_table import GymnasiumTable
 
 LAKE = """
 format = 1
@@ -28,7 +26,7 @@ ROWS, WIDTH = 16, 4
 
 def optimal_actions() -> np.ndarray:
     """An action for each square; 0 where nothing is asked."""
-    game = solvent.compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
+    game = solvent.compile_game("FrozenLake-v1")
     chosen = solvent.solve(game).policies[0].probabilities.argmax(axis=1)
     actions = np.zeros(ROWS, np.int64)
     for state, action in zip(game.states, chosen, strict=True):

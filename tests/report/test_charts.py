@@ -15,7 +15,6 @@ from typing import Any, cast
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from doc_pages import DOCS, check_figure
@@ -295,7 +294,7 @@ def test_the_abacus_is_the_inverse_of_the_function() -> None:
 
 
 def lake(**parameters: Any) -> GymnasiumTable:
-    return GymnasiumTable.from_env(gym.make("FrozenLake-v1", **parameters))
+    return cast(GymnasiumTable, make_game("FrozenLake-v1", **parameters))
 
 
 def solved_task(game: Any) -> SolvedTask:
@@ -390,8 +389,8 @@ BOARDS = {
         actions=("up", "nowhere", "down", "no"),
         board={"row": range(3), "column": range(1)},
     ),
-    "cliff": GymnasiumTable.from_env(gym.make("CliffWalking-v1")),
-    "taxi": GymnasiumTable.from_env(gym.make("Taxi-v4")),
+    "cliff": make_game("CliffWalking-v1"),
+    "taxi": make_game("Taxi-v4"),
 }
 
 
@@ -464,7 +463,7 @@ def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
 
 
 def test_a_large_game_is_shown_in_part_and_says_so() -> None:
-    taxi = solved_task(GymnasiumTable.from_env(gym.make("Taxi-v4")))
+    taxi = solved_task(make_game("Taxi-v4"))
     whole = state_map.state_map(taxi)
     assert not whole.omitted
     assert len(whole.states) == 400

@@ -10,7 +10,6 @@ from math import inf
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from bad_files import no_files, rewrite_json
@@ -23,7 +22,7 @@ from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench, write
 from solvent.benchmark.suites import Task, task_game
 from solvent.exact import StoreError, load_policy, save_policy, score, solve
 from solvent.exact.learning_curve import read_curve
-from solvent.model import GymnasiumTable, TabularPolicy, compile_game
+from solvent.model import TabularPolicy, compile_game
 from solvent.report import write_report
 from solvent.report.page import render
 from solvent.report.solved import SolvedTask, solve_task
@@ -221,7 +220,7 @@ def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Up, for ever against the wall of the cliff, at a cost of 1 a step."""
-    cliff = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+    cliff = make_game("CliffWalking-v1")
     monkeypatch.setattr("solvent.report.solved.make_game", lambda name: cliff)
     table = compile_game(cliff)
     solution = solve(table)

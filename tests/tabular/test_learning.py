@@ -1,9 +1,7 @@
 """The textbooks' algorithms: planning, learning, and the curves of what they learn."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from fractions import Fraction
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice, pairwise
 from typing import Any
@@ -13,16 +11,14 @@ import numpy as np
 import pytest
 from gymnasium import spaces
 from random_games import RandomGame
+from rational_tables import END, Row, table_of
 
+from solvent import compile_game
 from solvent.envs import Env
 from solvent.exact import exploitability, nash_conv, policy_value, solve
 from solvent.model import (
-    GameInfo,
-    GymnasiumTable,
-    Outcome,
     TabularGame,
     TabularPolicy,
-    compile_game,
     discounted,
 )
 from solvent.tabular import (
@@ -81,62 +77,6 @@ def environment(game: TabularGame) -> Env:
 def after(estimates: Iterator[Estimate], n: int) -> Estimate:
     """What an algorithm knows after so many sweeps or episodes."""
     return next(islice(estimates, n - 1, None))
-
-
-@dataclass(frozen=True)
-class Finite:
-    """A game for one that is written down: state -> action -> outcomes (p, next, reward)."""
-
-    moves: dict[str, list[list[tuple[Fraction | int, str, Any]]]]
-    start: str
-
-    @property
-    def info(self) -> GameInfo:
-        return GameInfo(
-            name="finite",
-            players=1,
-            actions=(tuple(map(str, range(max(map(len, self.moves.values()))))),),
-            acyclic=False,
-            reward_range=(-np.inf, np.inf),
-            sources=(),
-        )
-
-    def initial(self) -> tuple[Outcome, ...]:
-        return (Outcome(Fraction(1), self.start),)
-
-    def legal_actions(self, state: str) -> tuple[tuple[int, ...], ...]:
-        return (tuple(range(len(self.moves[state]))),)
-
-    def transition(self, state: str, joint_action: Sequence[int]) -> tuple[Outcome, ...]:
-        return tuple(
-            Outcome(Fraction(p), s, Fraction(r)) for p, s, r in self.moves[state][joint_action[0]]
-        )
-
-    def is_terminal(self, state: str) -> bool:
-        return state not in self.moves
-
-    def observe(self, state: str, player: int) -> Any:
-        return np.zeros(1, np.float32)
-
-    def draw(self, state: str) -> str:
-        return state
-
-
-def cliff() -> TabularGame:
-    """The cliff of Example 6.6, as Gymnasium has it."""
-    import gymnasium as gym
-
-    return compile_game(GymnasiumTable.from_env(gym.make("CliffWalking-v1")))
-
-
-def random_walk() -> TabularGame:
-    """The random walk of Example 6.2: five states, and 1 at the right end."""
-    half, names = Fraction(1, 2), ["left end", "A", "B", "C", "D", "E", "right end"]
-    moves = {
-        names[k]: [[(half, names[k - 1], 0), (half, names[k + 1], int(k == 5))]]
-        for k in range(1, 6)
-    }
-    return compile_game(Finite(moves, "C"))
 
 
 # Planning comes to the solver's values; exact errors of learning fall as the books say
@@ -203,11 +143,13 @@ def test_off_policy_prediction_converges_to_values_of_another_policy(name: str) 
 
 
 def test_methods_of_one_step_and_without_traces_are_the_plain_ones() -> None:
-    walk, pi = random_walk(), TabularPolicy.uniform(random_walk())
+    walk = compile_game("random-walk")
+    pi = TabularPolicy.uniform(walk)
     for game, learners in (
         (walk, [partial(td, pi=pi), partial(td_lambda, pi=pi, lambda_=0.0),
                 partial(n_step_td, pi=pi, n=1)]),
-        (cliff(), [sarsa, partial(sarsa_lambda, lambda_=0.0), partial(n_step_sarsa, n=1)]),
+        (compile_game("CliffWalking-v1"),
+         [sarsa, partial(sarsa_lambda, lambda_=0.0), partial(n_step_sarsa, n=1)]),
     ):  # fmt: skip
         plain, traced, one_step = (
             after(learn(environment(game), rng=np.random.default_rng(5)), 20) for learn in learners
@@ -218,9 +160,7 @@ def test_methods_of_one_step_and_without_traces_are_the_plain_ones() -> None:
 
 def test_a_time_limit_is_no_end() -> None:
     """A task that goes on with probability .9, at a cost of 1, and is cut off after 3 steps."""
-    game = compile_game(
-        Finite({"A": [[(Fraction(9, 10), "A", -1), (Fraction(1, 10), "end", 0)]]}, "A")
-    )
+    game = table_of([[[(0.9, 0, -1), (0.1, END, 0)]]])
     pi = TabularPolicy.uniform(game)
 
     def limited(game: TabularGame = game, steps: int = 3) -> Any:
@@ -241,7 +181,7 @@ def test_a_time_limit_is_no_end() -> None:
         with pytest.raises(ValueError, match="cut an episode off after 3 steps"):
             after(learn(limited(), rng=np.random.default_rng(0)), 10)
     # On the cliff hardly any random episode of 20 steps reaches the goal.
-    game = cliff()
+    game = compile_game("CliffWalking-v1")
     pi = TabularPolicy.uniform(game)
     plain, one_step = (
         after(learn(limited(game, 20), pi, rng=np.random.default_rng(0)), 100).V
@@ -252,7 +192,7 @@ def test_a_time_limit_is_no_end() -> None:
 
 def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
     """Of three episodes, in k of which b takes the action of pi, with probability 1/2, for 3."""
-    game = compile_game(Finite({"A": [[(1, "end", 0)], [(1, "end", 3)]]}, "A"))
+    game = table_of([[[(1, END, 0)], [(1, END, 3)]]])
     pi, b = TabularPolicy.deterministic(game, [1, 0]), TabularPolicy.uniform(game)
     pairs = set()
     for seed in range(60):
@@ -267,8 +207,8 @@ def test_ordinary_and_weighted_importance_sampling_by_hand() -> None:
 
 
 def chain() -> TabularGame:
-    """Two moves, A to B and B to the end, that pay 1 and 2."""
-    return compile_game(Finite({"A": [[(1, "B", 1)]], "B": [[(1, "end", 2)]]}, "A"))
+    """Two moves, from A, which is state 0, to B, and from there to the end; they pay 1 and 2."""
+    return table_of([[[(1, 1, 1)]], [[(1, END, 2)]]])
 
 
 ONE_EPISODE: dict[str, tuple[Learn, tuple[float, float]]] = {
@@ -307,7 +247,7 @@ def test_a_discount_and_a_trace_in_the_first_episode() -> None:
     for name, (learn, expected) in ONE_EPISODE.items():
         run = learn(environment(game), pi, discount=0.5, rng=np.random.default_rng(0))
         values = after(run, 1).values
-        assert values[[game.index["A"], game.index["B"]]] == pytest.approx(expected), name
+        assert values[:2] == pytest.approx(expected), name
 
 
 BOOTSTRAPPED: dict[str, Learn] = {
@@ -327,17 +267,16 @@ def test_what_follows_counts_by_the_discount() -> None:
         run = learn(environment(game), discount=0.5, rng=np.random.default_rng(0))
         # Both tables of double Q-learning are met within 50 episodes.
         values = after(run, 50).values
-        assert values[[game.index["A"], game.index["B"]]] == pytest.approx((2, 2)), name
+        assert values[:2] == pytest.approx((2, 2)), name
 
 
 def test_reinforce_discounts_the_steps_of_an_episode_too() -> None:
     """Section 13.3: the gradient of step t counts gamma^t; two actions, of which one is paid."""
-    end = [[(1, "end", 0)], [(1, "end", 4)]]
-    game = compile_game(Finite({"A": [[(1, "B", 0)]], "B": end}, "A"))
+    game = table_of([[[(1, 1, 0)]], [[(1, END, 0)], [(1, END, 4)]]])
     grown = set()
     for seed in range(10):
         run = reinforce(environment(game), alpha=0.1, discount=0.5, rng=np.random.default_rng(seed))
-        first, second = np.log(after(run, 1).pi[game.index["B"]])
+        first, second = np.log(after(run, 1).pi[1])
         grown.add(round(float(second - first), 9))
     # If it was taken, its preference grew by 0.1 * 0.5 * 4 * 1/2, and the other's fell by that.
     assert grown == {0.0, 0.2}
@@ -421,9 +360,8 @@ def test_the_maximum_is_biased_and_two_tables_are_not() -> None:
     Rewards of B are 0.9 or -1.1 with equal probability here, in the book N(-0.1, 1). Q-learning
     takes left far more often than the 5% that exploration does, and double Q-learning does not.
     """
-    tenth, half = Fraction(1, 10), Fraction(1, 2)
-    noisy = [(half, "end", 1 - tenth), (half, "end", -1 - tenth)]
-    game = compile_game(Finite({"A": [[(1, "end", 0)], [(1, "B", 0)]], "B": [noisy] * 10}, "A"))
+    noisy: Row = [(0.5, END, 0.9), (0.5, END, -1.1)]
+    game = table_of([[[(1, END, 0)], [(1, 1, 0)]], [noisy] * 10])
     assert solve(game).value == 0
     left: dict[str, list[float]] = {}
     for name, learn in (("single", q_learning), ("double", double_q_learning)):
@@ -438,7 +376,7 @@ def test_the_maximum_is_biased_and_two_tables_are_not() -> None:
 
 def test_sarsa_takes_the_safe_path_and_q_learning_the_optimal_one() -> None:
     """Sutton and Barto (2018), Example 6.6, without noise: the value of what each of them does."""
-    game = cliff()
+    game = compile_game("CliffWalking-v1")
     learners = {
         "Sarsa": lambda rng: expected_sarsa(environment(game), alpha=0.5, rng=rng),
         "Q-learning": lambda rng: q_learning(environment(game), alpha=0.5, rng=rng),
@@ -560,7 +498,7 @@ def test_each_policy_of_policy_iteration_is_better_than_the_last() -> None:
 
 
 def test_a_policy_that_stays_for_ever_for_nothing_has_the_value_0() -> None:
-    game = compile_game(Finite({"here": [[(1, "here", 0)], [(1, "end", -1)]]}, "here"))
+    game = table_of([[[(1, 0, 0)], [(1, END, -1)]]])
     *_, last = policy_iteration(game, theta=1e-6)
     assert last.pi[0].tolist() == [1, 0]
     assert last.V[0] == 0
@@ -591,7 +529,7 @@ def test_two_who_choose_are_refused() -> None:
     with pytest.raises(ValueError, match=r"both players of random have a choice; .*against"):
         next(value_iteration(game))
     with pytest.raises(ValueError, match="is a game for 1"):
-        next(shapley_iteration(cliff()))
+        next(shapley_iteration(compile_game("CliffWalking-v1")))
 
 
 def test_nothing_is_discounted_twice() -> None:
@@ -716,7 +654,7 @@ def test_a_policy_is_greedy_or_the_one_that_acts() -> None:
 
 
 def test_a_policy_that_never_ends_is_at_the_bottom_and_stops_nothing() -> None:
-    game = cliff()
+    game = compile_game("CliffWalking-v1")
     drawn = curves(
         game,
         {"Q-learning": lambda rng: q_learning(environment(game), alpha=0.5, rng=rng)},

@@ -13,7 +13,6 @@ from math import inf, isnan
 from pathlib import Path
 from typing import Any
 
-import gymnasium as gym
 import numpy as np
 import pytest
 from bad_files import CONTENTS, forge, read_raw
@@ -22,13 +21,14 @@ from interruptions import Interrupted, stop_at
 from stable_baselines3.common.callbacks import BaseCallback
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
+from solvent import make_game
 from solvent.benchmark import policies as module
 from solvent.benchmark.bench import bench
 from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.suites import Task
 from solvent.exact import StoreError, score, solve
 from solvent.games import Pig
-from solvent.model import GymnasiumTable, TabularGame, TabularPolicy, compile_game, discounted
+from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.model.files import LOCK, locked
 from solvent.training import (
     ALGORITHMS,
@@ -462,7 +462,7 @@ def test_without_a_proof_they_are_not_numbers(player: int, monkeypatch: pytest.M
     assert isnan(learned_exploitability(pig, policy, solution))
 
 
-CLIFF = GymnasiumTable.from_env(gym.make("CliffWalking-v1"))
+CLIFF = make_game("CliffWalking-v1")
 SHORTLY = {"timesteps": 1024, "evaluations": 4, "progress": False}
 
 

@@ -24,7 +24,6 @@ from solvent.games.fighting_fantasy.rules import (
     Combat,
     Damage,
     FightingFantasy,
-    decided,
     ff_combat,
     luck_succeeds,
     round_probabilities,
@@ -114,12 +113,6 @@ COSTS = [
 ]  # fmt: skip
 
 
-def test_an_observation_is_in_shares_of_the_largest_numbers() -> None:
-    game = FightingFantasy(skill_difference=-5, stamina=10, opponent_stamina=8, luck=4)
-    seen = game.observe(Combat(-5, 5, 2, 3, "lost"), 0)
-    assert seen == pytest.approx([-0.25, 0.5, 0.25, 0.75, -1])
-
-
 def test_a_round_costs_what_its_rule_says() -> None:
     for rule, round_, action, costs in COSTS:
         assert points_lost(round_, action) == costs, rule
@@ -128,15 +121,6 @@ def test_a_round_costs_what_its_rule_says() -> None:
 def test_a_test_succeeds_if_two_dice_show_at_most_the_luck_left() -> None:
     ways = [0, 0, 1, 3, 6, 10, 15, 21, 26, 30, 33, 35, 36, 36]
     assert [36 * luck_succeeds(luck) for luck in range(14)] == ways
-
-
-def test_draws_change_nothing() -> None:
-    for difference in range(-9, 10):
-        won, drawn, lost = round_probabilities(difference)
-        assert decided((won, drawn, lost)) == {
-            "won": won / (1 - drawn),
-            "lost": lost / (1 - drawn),
-        }
 
 
 GAME = FightingFantasy()
@@ -363,14 +347,18 @@ def test_parameters_are_kept_as_json_can_hold_them() -> None:
 
 
 def test_a_combat_is_described_by_the_statistics_of_both_sides() -> None:
-    assert ff_combat() == FightingFantasy()
-    assert ff_combat(skill=7) == FightingFantasy()
-    assert ff_combat(skill=10, opponent_skill=8) == FightingFantasy(skill_difference=2)
-    assert ff_combat(skill=0, opponent_skill=20) == FightingFantasy(skill_difference=-20)
-    assert ff_combat(skill_difference=[1, 2]) == FightingFantasy(skill_difference=[1, 2])
     others = {"stamina": 6, "opponent_stamina": 5, "luck": 3, "damage": "three",
               "stamina_above": 1, "luck_above": 2}  # fmt: skip
-    assert ff_combat(**others) == FightingFantasy(**others)  # type: ignore[arg-type]
+    rows: tuple[tuple[dict[str, Any], dict[str, Any]], ...] = (
+        ({}, {}),
+        ({"skill": 7}, {}),
+        ({"skill": 10, "opponent_skill": 8}, {"skill_difference": 2}),
+        ({"skill": 0, "opponent_skill": 20}, {"skill_difference": -20}),
+        ({"skill_difference": [1, 2]}, {"skill_difference": [1, 2]}),
+        (others, others),
+    )
+    for described, parameters in rows:
+        assert ff_combat(**described) == FightingFantasy(**parameters), described
 
 
 @pytest.mark.parametrize(

@@ -174,21 +174,17 @@ def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
     make = (
         "`solvent chart points CHART --out FILE`, with the game's own --ruleset and --other-chart"
     )
-    for other, message in (
-        (NO_CHOICE, rf"'reduced against other' are not for the other side's .*'single': .*{make}"),
-        (None, "'reduced against other' are not for the other side's chart 'reduced'"),
-    ):
-        with pytest.raises(ExpectedPointsError, match=message):
-            FootballStrategy(CHART, "drive", RULES, points, to_goal=4, other_chart=other)
-    own = replace(points, other=None)
-    with pytest.raises(ExpectedPointsError, match="points of 'reduced' are not for the other side"):
-        FootballStrategy(CHART, "drive", RULES, own, to_goal=4, other_chart=OTHER)
-    with pytest.raises(
-        ExpectedPointsError, match=rf"chart 'reduced' against chart 'other' .*{make}"
-    ):
-        FootballStrategy(CHART, "drive", RULES, to_goal=4, other_chart=OTHER)
-    with pytest.raises(ValueError, match="other_chart is 5; allowed are names of shipped charts"):
-        FootballStrategy(CHART, "drive", RULES, to_goal=4, other_chart=5)  # type: ignore[arg-type]
+    own, against = replace(points, other=None), "'reduced against other' are not for the other"
+    rows: tuple[tuple[ExpectedPoints | None, Any, str], ...] = (
+        (points, NO_CHOICE, rf"{against} side's .*'single': .*{make}"),
+        (points, None, f"{against} side's chart 'reduced'"),
+        (own, OTHER, "points of 'reduced' are not for the other side"),
+        (None, OTHER, rf"chart 'reduced' against chart 'other' .*{make}"),
+        (None, 5, "other_chart is 5; allowed are names of shipped charts"),
+    )
+    for values, other, message in rows:
+        with pytest.raises(ValueError, match=message):
+            FootballStrategy(CHART, "drive", RULES, values, to_goal=4, other_chart=other)
 
 
 # Tables.

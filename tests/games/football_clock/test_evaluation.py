@@ -278,33 +278,32 @@ def falls(
     return float(by_result[rules.index(at), codes.index(code)])
 
 
-def test_a_play_that_takes_its_share_of_time_has_to_gain_the_average() -> None:
+# Yards to the goal, the result, ticks and time-outs left, whether the side has the ball and
+# whether it needs a kick, and by how much the average falls.
+FALLS: tuple[tuple[int, str, int, int, bool, bool, float], ...] = (
     # 40 yards in 60 seconds are two plays of 20 yards; 10 gained leave 30 for one play.
-    at = Situation(1, 10, 40)
-    assert falls(at, "10", 4, has_ball=True, kick=False) == pytest.approx(20 - 30)
+    (40, "10", 4, 0, True, False, 20 - 30),
     # A play without a gain that takes 15 seconds leaves 40 yards and one play and a half.
-    assert falls(at, "inc", 4, has_ball=True, kick=False) == pytest.approx(20 - 40 / 1.5)
+    (40, "inc", 4, 0, True, False, 20 - 40 / 1.5),
     # A time-out is one play more.
-    assert falls(at, "10", 4, 1, has_ball=True, kick=False) == pytest.approx(40 / 3 - 30 / 2)
-
-
-def test_a_field_goal_needs_the_next_line_that_changes_its_odds() -> None:
+    (40, "10", 4, 1, True, False, 40 / 3 - 30 / 2),
     # From 40 yards a field goal is more likely from the 38.
-    assert falls(Situation(1, 10, 40), "10", 4, has_ball=True, kick=True) == pytest.approx(2 / 2)
-    assert falls(Situation(1, 10, 48), "2", 4, has_ball=True, kick=True) == pytest.approx(3 / 2 - 1)
-
-
-def test_who_waits_for_the_ball_needs_the_downs_to_pass() -> None:
+    (40, "10", 4, 0, True, True, 2 / 2),
+    (48, "2", 4, 0, True, True, 3 / 2 - 1),
     # Punted 35 yards from 80 the ball is on the own 45: 55 yards in 10 - 4 plays, or after first
     # down and 2 yards 57 in 9 - 3.
-    at = Situation(1, 10, 80)
-    assert falls(at, "2", 20, has_ball=False, kick=False) == pytest.approx(55 / 6 - 57 / 6)
+    (80, "2", 20, 0, False, False, 55 / 6 - 57 / 6),
+    # Losing the ball changes nothing, nor does a touchdown.
+    (40, "int10r8", 4, 0, True, False, 0),
+    (40, "44", 4, 0, True, False, 0),
+)
 
 
-def test_losing_the_ball_changes_nothing() -> None:
-    at = Situation(1, 10, 40)
-    assert falls(at, "int10r8", 4, has_ball=True, kick=False) == 0
-    assert falls(at, "44", 4, has_ball=True, kick=False) == 0, "a touchdown"
+def test_a_play_has_to_gain_the_average_of_the_plays_that_are_left() -> None:
+    for to_goal, code, ticks, timeouts, has_ball, kick, fall in FALLS:
+        at = Situation(1, 10, to_goal)
+        found = falls(at, code, ticks, timeouts, has_ball=has_ball, kick=kick)
+        assert found == pytest.approx(fall), (to_goal, code, ticks)
 
 
 def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:

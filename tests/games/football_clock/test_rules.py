@@ -74,10 +74,13 @@ def test_how_the_clock_stands_after_a_play() -> None:
     """A play of 45 seconds takes 15 with a time-out, any other none (Football Strategy)."""
     saved = [CLOCK.left(100, seconds, penalty=False).saved for seconds in (45, 30, 15)]
     assert saved == [99, 100, 100]
-    assert CLOCK.left(4, 45, penalty=False) == (1, 3, False)
-    assert CLOCK.left(1, 15, penalty=False) == (0, 1, False)
-    assert CLOCK.left(1, 15, penalty=True) == (0, 1, True)
-    assert CLOCK.left(0, 15, penalty=True) == (0, 0, False), "the untimed down is the last"
+    for ticks, seconds, penalty, left in (
+        (4, 45, False, (1, 3, False)),
+        (1, 15, False, (0, 1, False)),
+        (1, 15, True, (0, 1, True)),
+        (0, 15, True, (0, 0, False)),  # the untimed down is the last
+    ):
+        assert CLOCK.left(ticks, seconds, penalty=penalty) == left
     assert ClockRules(untimed_down=False).left(1, 15, penalty=True) == (0, 1, False)
 
 

@@ -78,12 +78,6 @@ def test_a_table_fits_if_its_outcomes_and_few_more_do(monkeypatch: pytest.Monkey
                 assert fits_a_table(game) == (largest == counted)
 
 
-def test_the_drawing_tells_the_odds_of_a_bust() -> None:
-    # Two dice show more than 6 in 21 of 36 cases.
-    drawn = Greed(10, 6).draw(Position(0, (4, 0), "play"))
-    assert f"Odds of a bust: 0% with 1, {21 / 36:.0%} with 2." in drawn
-
-
 # One game at (20, 4): who rolls how many dice, and which branch of the chance is taken.
 WALK = (
     (("roll 4", ""), 7),
