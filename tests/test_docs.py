@@ -21,8 +21,11 @@ from commands import answer, run, said
 
 import solvent
 from solvent import tabular
+from solvent.baselines import gate
 from solvent.envs.registration import ENVIRONMENTS
+from solvent.exact.hardness import LARGEST
 from solvent.games.greed.kernel import solve_greed
+from solvent.model import cache
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -246,6 +249,17 @@ def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
     assert said(*words, input=answers).endswith(textwrap.dedent(shown[0]))
 
 
+def test_the_limits_that_pages_state_are_those_of_the_code() -> None:
+    command = " ".join((DOCS / "cli.md").read_text("utf-8").split())
+    assert f"longer than {cache.LONG} CPU seconds are stored" in command
+    assert f"at most {cache.MOST_BYTES / 2**30:g} GiB" in command
+    score = (DOCS / "score-your-own.md").read_text("utf-8")
+    assert f"its own `P` in {gate.EPISODES} replayed episodes" in score
+    hard = " ".join((DOCS / "hardness.md").read_text("utf-8").split())
+    assert "exceed `largest` (ten million)" in hard
+    assert LARGEST == 10_000_000
+
+
 def test_every_command_is_described() -> None:
     described = re.findall(r"^\| `solvent (\w+)", (DOCS / "cli.md").read_text("utf-8"), re.M)
     shown = said("--help").partition("Commands")[2]
@@ -329,6 +343,33 @@ def test_every_link_of_the_readme_leads_somewhere() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
     assert len(links) > 8
     assert [link for link in links if not (README.parent / link).is_file()] == []
+
+
+# The page on speed says what was measured, and how often
+
+SPEED = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
+
+
+def test_the_versions_on_the_page_of_speed_are_the_pinned_ones() -> None:
+    pins = (ROOT / "constraints.txt").read_text("utf-8")
+    pinned = dict(re.findall(r"^([\w-]+)==(\S+)", pins, re.MULTILINE))
+    stated = re.findall(r"(\w+) (\d+\.\d+\.\d+)", SPEED.partition("## Versions")[2])
+    assert len(stated) == 12
+    for name, version in stated:
+        assert pinned[name.lower()] == version, name
+
+
+def test_the_rounds_on_the_page_of_speed_are_those_of_the_scripts() -> None:
+    rows = re.findall(
+        r"^\| `(\w+\.py)` \| (\d) \| (least|median) \| (?:above (\d) s)?", SPEED, re.M
+    )
+    assert {name for name, *_ in rows} == set(re.findall(r"`(?:benchmarks/)?(\w+\.py)`", SPEED))
+    for name, rounds, figure, slow in rows:
+        script = (ROOT / "benchmarks" / name).read_text("utf-8")
+        said = r'(?:"--rounds", type=int, default=|rounds: int = |1 if arguments\.quick else )(\d)'
+        assert re.findall(said, script) == [rounds], name
+        assert figure in script or "min(best," in script, name
+        assert not slow or f"SLOW = {slow}" in script, name
 
 
 # Every line of the page of optimal values computes the number beside it

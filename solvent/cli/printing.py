@@ -576,7 +576,7 @@ def show_summary(console: Console, tasks: Sequence[TaskRecord]) -> None:
     note(
         console,
         "IQM: normalized score, 0 for uniform play and 1 for the optimum. All numbers are exact, "
-        "of the greedy policy, and by self-play of the sampled one.",
+        "of the greedy policy, but in self-play of the stochastic one.",
     )
 
 

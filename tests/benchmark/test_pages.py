@@ -57,6 +57,7 @@ def test_the_core_has_the_steps_of_the_page() -> None:
         [row] = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
         steps = {f"{task.timesteps:,}" for task in find_suite(name).tasks}
         assert steps == {*re.findall(r"(\d+,000) steps each", row)}
+    assert f"--seeds 10 --out mini   # {10 * len(find_suite('core-mini').tasks)} runs" in PAGE
 
 
 def test_the_page_names_every_algorithm() -> None:
