@@ -597,8 +597,7 @@ def test_metadata_is_not_believed(metadata: dict[str, object], tmp_path: Path) -
 def test_the_record_beside_a_network_is_not_believed(asked: object, tmp_path: Path) -> None:
     pytest.importorskip("torch")
     (tmp_path / "model.zip").write_bytes(b"")
-    record = {"request": asked, "result": None}
-    (tmp_path / "run.json").write_text(json.dumps(record))
+    (tmp_path / "run.json").write_text(json.dumps({"request": asked, "result": None}))
     refusal("score", tmp_path / "model.zip", "ff-combat", "--luck", "3", "--trust")
 
 

@@ -117,8 +117,7 @@ def two_players(names: Names, text: str) -> None:
 
 def simultaneous_moves(names: Names, text: str) -> None:
     equilibrium, yards = names["equilibrium"], names["yards"]
-    lines = equilibrium.row_strategy @ yards
-    assert np.allclose(lines, equilibrium.value)
+    assert np.allclose(equilibrium.row_strategy @ yards, equilibrium.value)
     offence, defence = names["football"].info.actions
     assert "one of twenty plays or a kick, the defence one of ten" in text
     assert [name.isdecimal() for name in offence].count(True) == 20

@@ -475,8 +475,7 @@ def test_logits_are_played_as_the_environment_plays_them(small: TabularGame) -> 
 
 def test_the_only_action_may_be_chosen_by_its_number() -> None:
     for game in ("random-walk", from_arrays([[[0.5, 0.5], [0, 1]]], [[1], [0]], discount=0.5)):
-        score = solvent.score(game, lambda seen: np.zeros(len(seen), int))
-        assert score.optimality_gap == 0
+        assert solvent.score(game, lambda seen: np.zeros(len(seen), int)).optimality_gap == 0
 
 
 def test_rows_in_single_precision_are_divided_by_their_sum(small: TabularGame) -> None:
@@ -615,39 +614,30 @@ def lost(learner: StageLearner) -> float:
     return sum(exploitability(learner.game, learner.policy(p), solution) for p in (0, 1)) / 2
 
 
-def test_regret_matching_takes_the_steps_of_the_paper() -> None:
-    learner = RegretMatching(matrix_game(PENNIES), plus=False)
-    learner.learn(1)
+# A learner, its steps, and the average strategies of both players by hand.
+STEPS: list[tuple[str, int, list[float], list[float]]] = [
     # Both begin uniform: rows get 3/2 and 1/2, so that the first regrets +1/2, the second -1/2.
-    assert learner.policy(0).probabilities[0].tolist() == [0.5, 0.5]
-    learner.learn(1)
+    ("regret-matching", 1, [0.5, 0.5], [0.5, 0.5]),
     # The second strategies are row 1 and column 2, and the average has both steps once.
-    assert learner.policy(0).probabilities[0].tolist() == [0.75, 0.25]
-    assert learner.policy(1).probabilities[0].tolist() == [0.25, 0.75]
-    learner.learn(1)
+    ("regret-matching", 2, [0.75, 0.25], [0.25, 0.75]),
     # Row 2 would have gained 1 then: regrets 1/2 and 1/2. Column 2 stays.
-    assert learner.policy(0).probabilities[0] == pytest.approx([2 / 3, 1 / 3])
-    assert learner.policy(1).probabilities[0] == pytest.approx([1 / 6, 5 / 6])
-
-
-def test_regret_matching_plus_takes_turns_and_weighs_by_time() -> None:
-    learner = RegretMatching(matrix_game(PENNIES))
-    learner.learn(1)
-    # Row 1 gains against uniform play; column 2 is the response to it.
-    assert learner.policy(0).probabilities[0].tolist() == [1, 0]
-    assert learner.policy(1).probabilities[0].tolist() == [0, 1]
-    learner.learn(1)
+    ("regret-matching", 3, [2 / 3, 1 / 3], [1 / 6, 5 / 6]),
+    # With turns, row 1 gains against uniform play; column 2 is the response to it.
+    ("regret-matching+", 1, [1, 0], [0, 1]),
     # Against column 2 row 2 gains 1 over row 1, whose regret is 1/2: strategy (1/3, 2/3), which
     # counts twice.
-    assert learner.policy(0).probabilities[0] == pytest.approx([1 / 3 + 2 / 9, 4 / 9])
-
-
-def test_fictitious_play_responds_to_averages_in_turn() -> None:
-    learner = FictitiousPlay(matrix_game(PENNIES))
-    learner.learn(1)
+    ("regret-matching+", 2, [1 / 3 + 2 / 9, 4 / 9], [0, 1]),
     # Row 1 against uniform play; then column 2, since rows were (3/4, 1/4) on average.
-    assert learner.policy(0).probabilities[0].tolist() == [0.75, 0.25]
-    assert learner.policy(1).probabilities[0].tolist() == [0.25, 0.75]
+    ("fictitious-play", 1, [0.75, 0.25], [0.25, 0.75]),
+]
+
+
+def test_learners_of_stage_games_take_the_steps_of_the_papers() -> None:
+    for name, steps, *expected in STEPS:
+        learner = LEARNERS[name](matrix_game(PENNIES))
+        learner.learn(steps)
+        found = [learner.policy(player).probabilities[0] for player in (0, 1)]
+        np.testing.assert_allclose(found, expected, atol=1e-12, err_msg=f"{name} {steps}")
 
 
 def test_mirror_descent_takes_the_step_of_the_paper() -> None:

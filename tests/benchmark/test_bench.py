@@ -44,7 +44,6 @@ from solvent.benchmark.policies import (
     task_record,
 )
 from solvent.benchmark.records import (
-    AgentRecord,
     BenchRecord,
     TaskRecord,
     read_bench,
@@ -72,13 +71,9 @@ from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
 
 ENV = "solvent/FFCombat-v0"
 GREED_ID = "solvent/GreedSmall-v0"
-SEEDED = Task(
-    environment=ENV,
-    env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
-    timesteps=500,
-    seeds={"walk": 2, "fails": 2},
-    name="combat",
-)
+SMALL = {"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]}
+COMBAT = Task(environment=ENV, env_kwargs=SMALL, timesteps=500, name="combat")
+SEEDED = replace(COMBAT, seeds={"walk": 2, "fails": 2})
 NONTERMINATING = Task(
     environment="FrozenLake-v1",
     env_kwargs={"desc": ["SF", "FF"]},
@@ -138,8 +133,7 @@ def test_results_are_the_scores_of_the_files(
     # Called again, it only reads.
     times = {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
     assert bench(tmp_path, tasks, workers=1) == returned
-    told = lines_of(capsys.readouterr().out)
-    assert sum(line.startswith("kept ") for line in told) == 2
+    assert sum(line.startswith("kept ") for line in lines_of(capsys.readouterr().out)) == 2
     assert times == {f: f.stat().st_mtime_ns for f in tmp_path.rglob("policy.npz")}
 
 
@@ -339,32 +333,20 @@ def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
-BRIEF = Task(
-    environment="solvent/FFCombat-v0",
-    env_kwargs={"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]},
-    timesteps=500,
-    seeds={"q_learning": 2},
-)
-
-
-def untimed(agents: tuple[AgentRecord, ...]) -> list[AgentRecord]:
-    return [replace(agent, cpu_seconds=0.0) for agent in agents]
-
-
 @pytest.mark.slow
 def test_a_cluster_does_what_processes_do(tmp_path: Path) -> None:
     from ray_machines import Machines
 
-    here = bench(tmp_path / "here", [BRIEF], progress=False)
+    brief = replace(SEEDED, seeds={"q_learning": 2})
+    here = bench(tmp_path / "here", [brief], progress=False)
     machines = Machines()
     try:
         machines.add()
-        there = bench(tmp_path / "there", [BRIEF], on=machines.address, progress=False)
-        assert untimed(there.tasks[0].agents) == untimed(here.tasks[0].agents)
+        there = bench(tmp_path / "there", [brief], on=machines.address, progress=False)
+        assert without_times(there) == without_times(here)
         assert read_bench(tmp_path / "there") == there
         # What is finished is read back, not done again.
-        again = bench(tmp_path / "there", [BRIEF], on=machines.address, progress=False)
-        assert again == there
+        assert bench(tmp_path / "there", [brief], on=machines.address, progress=False) == there
     finally:
         machines.close()
 
@@ -373,10 +355,8 @@ def test_a_cluster_does_what_processes_do(tmp_path: Path) -> None:
 
 
 FILE = Path(own_algorithms.__file__)
-SMALL = {"stamina": 4, "opponent_stamina": [3, 5], "luck": [0, 3]}
-COMBAT = Task(environment="solvent/FFCombat-v0", env_kwargs=SMALL, timesteps=500, name="combat")
-GREED = Task(environment="solvent/GreedSmall-v0", timesteps=500)
-BOTH = Task(environment="solvent/GreedSmall-v0", self_play=True, timesteps=500)
+GREED = Task(environment=GREED_ID, timesteps=500)
+BOTH = Task(environment=GREED_ID, self_play=True, timesteps=500)
 SWEPT = replace(BOTH, env_kwargs={"limit": 9, "sides": 4}, timesteps=20_000)
 SWEEPING = {
     "fictitious_play": FICTITIOUS_PLAY,

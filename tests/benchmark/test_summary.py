@@ -160,8 +160,7 @@ def test_the_suites_of_this_package_are_those_that_it_declares() -> None:
     assert {file.stem for file in folder.glob("*.toml")} == set(group)
     assert set(group) <= set(declared_names("solvent.suites"))
     for name in group:
-        suite = find_suite(name)
-        assert all(task.timesteps and task.seeds for task in suite.tasks)
+        assert all(task.timesteps and task.seeds for task in find_suite(name).tasks)
 
 
 def test_seeds_follow_from_the_hash() -> None:
@@ -353,8 +352,7 @@ def test_an_interval_about_tasks_draws_them_too() -> None:
     low, high = np.percentile(drawn, [2.5, 97.5])
     assert (over.low, over.high) == pytest.approx((low, high), abs=0.1 * (high - low))
     assert over.high - over.low > 5 * (within.high - within.low)
-    uneven = estimate([*scores[:3], scores[3] * 2], over_tasks=True)
-    assert not uneven.is_interval
+    assert not estimate([*scores[:3], scores[3] * 2], over_tasks=True).is_interval
 
 
 def test_a_run_that_loses_without_bound_counts() -> None:

@@ -219,8 +219,7 @@ def test_components_are_scipys_and_successors_come_first(graph: Any) -> None:
     for c in range(count):
         members = order[first[c] : first[c + 1]]
         assert list(members) == sorted(members)
-        loops = {(a, b) for a, b in pairs if label[a] == label[b] == c}
-        assert cyclic[c] == bool(loops)
+        assert cyclic[c] == bool({(a, b) for a, b in pairs if label[a] == label[b] == c})
 
     # Depth: longest path in the condensation, as a shortest path of negated lengths.
     hop = np.full((count, count), np.inf)

@@ -28,21 +28,24 @@ def test_two_rooms_by_hand() -> None:
     # leads to 7/8 V(0) = 49/64 from both. Uniform play: u(1) = 72/95, u(0) = 56/95.
     found = solvent.hardness(Corridor(rooms=2, doors=2))
     assert (found.states, found.decisions, found.effective_horizon) == (2, 2, 1)
-    assert found.value == pytest.approx(7 / 8)
-    assert found.gap_uniform == pytest.approx(7 / 8 - 56 / 95)
-    assert found.gap_constant == pytest.approx(7 / 8)
-    # d* = (1, 7/8), d_u = (256, 112) / 95.
-    assert found.length_optimal == pytest.approx(15 / 8)
-    assert found.length_uniform == pytest.approx(368 / 95)
-    assert found.concentrability == pytest.approx(23 / 15)
-    assert found.mean_concentrability == pytest.approx(8 / 15 * 23 / 30 + 7 / 15 * 23 / 15)
+    by_hand = {
+        "value": 7 / 8,
+        "gap_uniform": 7 / 8 - 56 / 95,
+        "gap_constant": 7 / 8,
+        # d* = (1, 7/8), d_u = (256, 112) / 95.
+        "length_optimal": 15 / 8,
+        "length_uniform": 368 / 95,
+        "concentrability": 23 / 15,
+        "mean_concentrability": 8 / 15 * 23 / 30 + 7 / 15 * 23 / 15,
+        "ties": 0,
+        # Stopped, one begins again in room 0.
+        "diameter": 8 / 7,
+        "reach": 8 / 7,
+    }
+    assert {name: getattr(found, name) for name in by_hand} == pytest.approx(by_hand)
     # Room 0 has 8/15 of the visits and the smaller gap.
     gaps = dict(found.action_gaps)
     assert gaps == pytest.approx({q: 7 / 64 if q <= 0.5 else 15 / 64 for q in gaps})
-    assert found.ties == pytest.approx(0, abs=1e-12)
-    # Stopped, one begins again in room 0.
-    assert found.diameter == pytest.approx(8 / 7)
-    assert found.reach == pytest.approx(8 / 7)
 
 
 def random_problem(seed: int, states: int, actions: int) -> tuple[Any, Any, Any]:
@@ -66,8 +69,7 @@ def random_problem(seed: int, states: int, actions: int) -> tuple[Any, Any, Any]
         }
         for s in range(states)
     }
-    start = [0.5, 0.5, *[0.0] * (states - 2)]
-    return chance, reward, GymnasiumTable(table, start)
+    return chance, reward, GymnasiumTable(table, [0.5, 0.5, *[0.0] * (states - 2)])
 
 
 def values_of(chance: Any, reward: Any, policy: Any) -> Any:

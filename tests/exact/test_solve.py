@@ -178,8 +178,7 @@ def test_quantecon_agrees_on_frozen_lake() -> None:
             chance[s, a, t] += p
     outside = quantecon.markov.DiscreteDP(reward, chance, 1 - 1e-9)
     value = outside.solve(method="policy_iteration").v[0]
-    ours = solve(make_game("FrozenLake-v1"))
-    assert ours.value == pytest.approx(value, abs=1e-6)
+    assert solve(make_game("FrozenLake-v1")).value == pytest.approx(value, abs=1e-6)
 
 
 def test_an_action_may_be_the_only_one_and_not_the_first() -> None:
@@ -230,8 +229,7 @@ def test_steps_too_small_to_be_taken_widen_the_bracket() -> None:
         for i in range(last + 1)
     ]
     solution = solve(table_of(walk))
-    truth = last * step
-    assert solution.lower <= truth <= solution.upper
+    assert solution.lower <= last * step <= solution.upper
 
 
 def test_a_game_without_an_optimal_policy_is_refused() -> None:

@@ -493,8 +493,7 @@ def test_the_optimum_without_noise_is_a_geometric_series() -> None:
 
 def test_every_door_is_right_equally_often_and_a_layout_is_a_seed() -> None:
     assert Counter(Counter(Corridor(rooms=9, layout=3).right_doors).values()) == {3: 3}
-    drawn = {Corridor(layout=layout).right_doors for layout in range(20)}
-    assert len(drawn) > 15
+    assert len({Corridor(layout=layout).right_doors for layout in range(20)}) > 15
     assert Corridor(layout=7).right_doors == Corridor(layout=7, gap=0.1).right_doors
 
 

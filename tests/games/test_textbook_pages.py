@@ -365,8 +365,7 @@ def test_the_hand_of_figure_5_3_has_the_value_that_was_simulated() -> None:
     value = solvent.policy_value(table, policy)[state]
     assert value == pytest.approx(-0.27726, abs=2e-4)
     assert table.at_start(solvent.policy_value(table, policy)) == value
-    stated = re.search(r"The exact value is −([\d.]+);", PAGE)
-    assert stated.group(1) == f"{-value:.5f}"
+    assert re.search(r"The exact value is −([\d.]+);", PAGE).group(1) == f"{-value:.5f}"
 
 
 @pytest.mark.slow

@@ -16,5 +16,4 @@ def text(results: Path) -> str:
 
 @pytest.fixture(scope="session")
 def tasks(results: Path) -> list[dict[str, Any]]:
-    content = json.loads((results / "results.json").read_text())
-    return list(content["tasks"])
+    return list(json.loads((results / "results.json").read_text())["tasks"])

@@ -347,9 +347,13 @@ def test_the_frozen_lake_is_a_grid_with_its_values_and_arrows() -> None:
     assert [found.data["fields"][n]["name"] for n in found.data["axes"]] == ["column", "row"]
     assert found.value[found.at(row=0, column=0)] == pytest.approx(14 / 17, abs=1e-7)
     assert found.data["start"] == [found.at(row=0, column=0)]
-    assert found.data["actions"] == ["left", "down", "right", "up"]
-    assert found.data["signs"] == ["l", "d", "r", "u"]
-    assert found.data["arrows"] == ["←", "↓", "→", "↑"]
+    named = zip(*(found.data[name] for name in ("actions", "signs", "arrows")), strict=True)
+    assert [*named] == [
+        ("left", "l", "←"),
+        ("down", "d", "↓"),
+        ("right", "r", "→"),
+        ("up", "u", "↑"),
+    ]
     actions, values, chances, _ = found.choices()
     assert chances is None
     policy = solved.solution.policies[0].probabilities

@@ -246,8 +246,7 @@ def test_a_discount_and_a_trace_in_the_first_episode() -> None:
     pi = TabularPolicy.uniform(game)
     for name, (learn, expected) in ONE_EPISODE.items():
         run = learn(environment(game), pi, discount=0.5, rng=np.random.default_rng(0))
-        values = after(run, 1).values
-        assert values[:2] == pytest.approx(expected), name
+        assert after(run, 1).values[:2] == pytest.approx(expected), name
 
 
 BOOTSTRAPPED: dict[str, Learn] = {
@@ -266,8 +265,7 @@ def test_what_follows_counts_by_the_discount() -> None:
     for name, learn in BOOTSTRAPPED.items():
         run = learn(environment(game), discount=0.5, rng=np.random.default_rng(0))
         # Both tables of double Q-learning are met within 50 episodes.
-        values = after(run, 50).values
-        assert values[:2] == pytest.approx((2, 2)), name
+        assert after(run, 50).values[:2] == pytest.approx((2, 2)), name
 
 
 def test_reinforce_discounts_the_steps_of_an_episode_too() -> None:

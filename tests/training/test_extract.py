@@ -95,8 +95,7 @@ def test_the_mass_on_illegal_actions_is_moved_and_reported(
     assert (policies.illegal_mode[forced] == 1).all()
     assert (policies.sampled.probabilities[forced] == [1, 0]).all()
     assert score(small, policies.sampled, illegal=policies.illegal).illegal_mass > 0
-    masked = extract(make_model("maskable_ppo", small), small)
-    assert (masked.illegal == 0).all()
+    assert (extract(make_model("maskable_ppo", small), small).illegal == 0).all()
 
 
 def test_what_cannot_be_extracted_is_refused(small: TabularGame) -> None:

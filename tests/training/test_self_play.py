@@ -64,6 +64,7 @@ BOTH_SEATS = {"n_envs": 64, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
 SETTINGS: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 32, "n_steps": 16, "batch_size": 128, "n_epochs": 4},
     "masked_dqn": {"n_envs": 16, "batch_size": 64, "learning_starts": 500, "gradient_steps": 1},
+    "mirror_descent": {"n_envs": 512, "n_steps": 4, "batch_size": 64, "step_size": 0.5},
 }
 
 
@@ -310,8 +311,7 @@ def test_an_opponent_that_is_not_named_optimal_but_is_is_on_record(
     file = tmp_path / "other.npz"
     save_policy(file, make_baseline("optimal", greed, 1))
     opponent = None if how == "default" else str(file)
-    result = start_seat(tmp_path / how, timesteps=1_024, opponent=opponent)
-    assert result.saw == (OPPONENT,)
+    assert start_seat(tmp_path / how, timesteps=1_024, opponent=opponent).saw == (OPPONENT,)
     assert "saw_solution" in (tmp_path / how / "curve.csv").read_text()
 
 
@@ -405,20 +405,11 @@ def test_policies_have_the_same_values_with_roles(apart: bool, football: Tabular
 
 MIRROR_STEPS = 8_192
 NO_FLOOR = {"floor": 0.0, "better_floor": 0.0}
-OF_MIRROR = {"n_envs": 512, "n_steps": 4, "batch_size": 64, "step_size": 0.5}
 
 
 def start_mirror(game: TabularGame, folder: Path, **kwargs: Any) -> TrainingResult:
-    arguments: dict[str, Any] = {
-        "timesteps": MIRROR_STEPS,
-        "evaluations": 2,
-        "refresh": 1024,
-        "exploring_starts": 0.5,
-        "hyperparameters": OF_MIRROR,
-        "progress": False,
-    }
-    arguments |= {"self_play": True, "seed": 1, **kwargs}
-    return train(game, "mirror_descent", folder=folder, **arguments)
+    arguments = {"timesteps": MIRROR_STEPS, "evaluations": 2, "refresh": 1024, **kwargs}
+    return start(game, "mirror_descent", folder, exploring_starts=0.5, **arguments)
 
 
 @pytest.fixture(scope="module")

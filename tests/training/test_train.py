@@ -89,8 +89,7 @@ def test_an_interrupted_training_ends_as_an_uninterrupted_one(
         stop = stop_at(evaluations * STEPS[name] // 4)
         with pytest.raises(Interrupted):
             start(small, name, tmp_path / "parts", progress=stop)
-        record = json.loads((tmp_path / "parts" / "run.json").read_text())
-        assert record["result"] is None
+        assert json.loads((tmp_path / "parts" / "run.json").read_text())["result"] is None
     assert_same(whole, start(small, name, tmp_path / "parts"))
 
 

@@ -351,8 +351,7 @@ def test_a_second_process_is_told_and_a_killed_one_is_cleared_away(tmp_path: Pat
     assert left < {path.name for path in folder.iterdir()}
     with locked(folder):
         remove_temporary(folder)
-        here = {path.name for path in folder.iterdir()}
-        assert here == {LOCK, "kept.txt", ".hidden.file"}
+        assert {path.name for path in folder.iterdir()} == {LOCK, "kept.txt", ".hidden.file"}
     assert {path.name for path in folder.iterdir()} == {"kept.txt", ".hidden.file"}
     assert (folder / "kept.txt").read_bytes() == b"old"
 

@@ -165,8 +165,7 @@ def test_the_hash_is_of_the_cells_alone() -> None:
     assert len({chart.hash, *(other.hash for other in changed)}) == 5
     # Nor can a play be mistaken for a defence.
     row = chart_of("row", [["3", "4"]], ["punt30"] * 2, ["punt30"] * 2)
-    column = chart_of("row", [["3"], ["4"]], ["punt30"], ["punt30"])
-    assert row.hash != column.hash
+    assert row.hash != chart_of("row", [["3"], ["4"]], ["punt30"], ["punt30"]).hash
 
 
 def test_probabilities_of_a_cell_are_positive_and_sum_to_1() -> None:
@@ -339,8 +338,7 @@ def test_the_command_checks_and_shows_charts(tmp_path: Path) -> None:
     chart = load_chart("standard")
     assert table["play"] == list(chart.letters)
     for play in range(1, 21):
-        codes = [*map(cell_text, chart.cells[play - 1])]
-        assert table[str(play)] == codes
+        assert table[str(play)] == [*map(cell_text, chart.cells[play - 1])]
 
 
 CHART_FOLDER = Path(chart_module.__file__).parent / "charts"

@@ -331,8 +331,7 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
     ],
 )
 def test_the_drawing_says_where_the_ball_is(state: Position, drawing: str) -> None:
-    game = FootballStrategy(CHART, form="points", kickoff_value=0.9)
-    assert game.draw(state) == drawing
+    assert FootballStrategy(CHART, form="points", kickoff_value=0.9).draw(state) == drawing
 
 
 # The kickoff; a run into a penalty; the play is taken; punt formation; a fake; a pass on which the

@@ -169,15 +169,11 @@ rows = partial(table_rows, PAGE)
 def test_the_values_of_the_page(
     game: TabularGame, solution: Solution, anywhere: TabularGame, solved_anywhere: Solution
 ) -> None:
-    one, other = rows("`start` | states")
-    assert one[0] == "80"
-    assert int(one[1]) == game.n_states
-    assert float(one[2]) == pytest.approx(solution.value, abs=5e-13)
-    assert solution.upper - solution.lower < float(one[3])
-    assert other[0] == '"anywhere"'
-    assert int(other[1]) == anywhere.n_states
-    assert float(other[2]) == pytest.approx(solved_anywhere.value, abs=5e-13)
-    assert solved_anywhere.upper - solved_anywhere.lower < float(other[3])
+    forms = ("80", game, solution), ('"anywhere"', anywhere, solved_anywhere)
+    for row, (start, table, solved) in zip(rows("`start` | states"), forms, strict=True):
+        assert row[:2] == (start, str(table.n_states))
+        assert float(row[2]) == pytest.approx(solved.value, abs=5e-13)
+        assert solved.upper - solved.lower < float(row[3])
 
 
 def test_the_baselines_of_the_page(game: TabularGame, solution: Solution) -> None:

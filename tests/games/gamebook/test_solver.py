@@ -183,8 +183,7 @@ def test_rationals_are_those_of_the_tree_state_by_state(book: object) -> None:
     compared = 0
     for at in tree.nodes:
         if at.state is not None:
-            index = model.table.index[at.state]
-            assert solution.values[index] == tree.value_of(at) - at.collected
+            assert solution.values[model.table.index[at.state]] == tree.value_of(at) - at.collected
             compared += 1
     assert compared == model.table.n_states
 

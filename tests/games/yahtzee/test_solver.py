@@ -210,8 +210,7 @@ def test_the_official_game(official: YahtzeeSolution) -> None:
 def test_the_games_of_others(free: YahtzeeSolution) -> None:
     check_value("expected score, jokers go anywhere", free, 4)
     plain = solved_yahtzee(Yahtzee(joker="none", yahtzee_bonus=0))
-    fact = "expected score, no jokers, no bonus for a further Yahtzee"
-    check_value(fact, plain, 2)
+    check_value("expected score, no jokers, no bonus for a further Yahtzee", plain, 2)
 
 
 @cache
@@ -390,10 +389,10 @@ def test_a_networks_score_is_that_of_its_table(
 def test_the_scores_of_known_policies(game: Yahtzee) -> None:
     table, solution = tabulated(game), solved_yahtzee(game)
     uniform = solvent.score(table, TabularPolicy.uniform(table)).value
-    assert score_policy(solution, "uniform").value == pytest.approx(uniform, abs=1e-10)
-    assert score_policy(solution, "optimal").value == pytest.approx(solution.value, abs=1e-10)
-    assert uniform < greedy(game)
-    assert score_policy(solution, "greedy").value == pytest.approx(greedy(game), abs=1e-10)
+    known = {"uniform": uniform, "optimal": solution.value, "greedy": greedy(game)}
+    assert known["uniform"] < known["greedy"]
+    for name, value in known.items():
+        assert score_policy(solution, name).value == pytest.approx(value, abs=1e-10), name
 
 
 def greedy(game: Yahtzee) -> float:
