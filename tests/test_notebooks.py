@@ -19,7 +19,7 @@ from solvent.grading import Exercise, Grade, find_exercise
 from solvent.grading.grades import BESIDE, NUMBER
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.registry import declared_names
-from solvent.tabular import policy_evaluation, shapley_iteration, value_iteration
+from solvent.tabular import policy_evaluation, policy_iteration, shapley_iteration, value_iteration
 
 # Sentences of the notebooks, compared with what their cells have computed
 
@@ -40,6 +40,27 @@ def optimum(names: Names, text: str) -> None:
     solution = names["solution"]
     assert solution.lower <= solution.value <= solution.upper
     assert names["game"].info.acyclic  # No state is met twice.
+
+
+def planning(names: Names, text: str) -> None:
+    errors = np.array([np.abs(V - names["optimum"]).max() for V in names["sweeps"]])
+    assert "multiplies the largest error by at most 0.99. Here it falls faster" in text
+    assert (errors[1:] < 0.99 * errors[:-1]).all()
+    assert "Policy iteration takes few steps" in text
+    assert len([*policy_iteration(names["lake"], discount=names["discount"])]) == 3
+
+
+def temporal_differences(names: Names, text: str) -> None:
+    measured = names["measured"]
+    late = measured.at >= 10
+    errors = {name: mean[late] for name, mean in measured.means.items()}
+    assert "From the tenth walk on, TD with any of these step sizes is ahead" in text
+    assert all(
+        (errors[first] < errors[second]).all()
+        for first in errors
+        for second in errors
+        if "TD" in first and "Monte Carlo" in second
+    )
 
 
 def q_learning(names: Names, text: str) -> None:
@@ -180,6 +201,8 @@ def microscope(names: Names, text: str) -> None:
 # By the notebook, where it states numbers.
 CLAIMS: Mapping[str, Callable[[Names, str], None]] = {
     "01-what-is-an-optimum": optimum,
+    "02-value-and-policy-iteration": planning,
+    "03-monte-carlo-and-td": temporal_differences,
     "04-q-learning": q_learning,
     "05-function-approximation": function_approximation,
     "06-where-is-the-gap-lost": gap_attribution,

@@ -232,7 +232,11 @@ def prepare(raw: Mapping[str, Any], model: type[BaseAlgorithm]) -> Hyperparamete
     own = set(inspect.signature(model).parameters) - {"env", "seed", "device", "tensorboard_log"}
     of_training = {"n_envs", "n_timesteps", EXPLORING}
     for name in raw:
-        check_choice(name, f"hyperparameter of {model.__name__}", own | of_training)
+        check_choice(
+            name,
+            f"hyperparameter of {model.__name__.removeprefix('Distinct')}",
+            own | of_training,
+        )
     arguments = dict(raw)
     share = arguments.pop(EXPLORING, None)
     n_envs = check_integer(arguments.pop("n_envs", 1), "n_envs", 1, 2**20)

@@ -293,7 +293,8 @@ def extract(
         predict=partial(_predicted, model),
         player=player,
         batch_size=batch_size,
-        name=name or type(model).__name__,
+        # The PPO of `train` is a class of its own, which nobody has to know.
+        name=name or type(model).__name__.removeprefix("Distinct"),
     )
     sampled, illegal = asked.policy()
     mode, illegal_mode = asked.policy(greedy=True, name=f"{asked.name} (mode)")

@@ -30,6 +30,7 @@ from solvent.registration import register_envs
 from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, train
 from solvent.training.algorithms import EXPLORING, prepare, tuned
 from solvent.training.callback import CurveCallback, SelfPlayEvaluation
+from solvent.training.extract import extract
 from solvent.training.kinds import OneSeat, SelfPlay, WithTable
 from solvent.training.learners import DistinctMaskablePPO, DistinctPPO
 
@@ -128,6 +129,7 @@ def test_updates_are_those_of_stable_baselines(
     before = weights(learned(plain, small, 0, **kwargs))
     expected, found = (learned(kind, small, UPDATES, **kwargs) for kind in (plain, distinct))
     assert found._is_plain()
+    assert extract(found, small).sampled.name == plain.__name__
     moved = (weights(expected) - before).norm()
     assert moved > 1
     assert (weights(found) - weights(expected)).norm() < 1e-5 * moved
