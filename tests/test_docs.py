@@ -350,13 +350,14 @@ def test_every_link_of_the_readme_leads_somewhere() -> None:
 SPEED = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
 
 
-def test_the_versions_on_the_page_of_speed_are_the_pinned_ones() -> None:
+def test_the_versions_on_pages_are_the_pinned_ones() -> None:
     pins = (ROOT / "constraints.txt").read_text("utf-8")
     pinned = dict(re.findall(r"^([\w-]+)==(\S+)", pins, re.MULTILINE))
     stated = re.findall(r"(\w+) (\d+\.\d+\.\d+)", SPEED.partition("## Versions")[2])
     assert len(stated) == 12
     for name, version in stated:
         assert pinned[name.lower()] == version, name
+    assert f"`torch=={pinned['torch']}`" in (DOCS / "quickstart.md").read_text("utf-8")
 
 
 def test_the_rounds_on_the_page_of_speed_are_those_of_the_scripts() -> None:

@@ -74,9 +74,8 @@ class Hardness:
         action_gaps: Pairs of a share of the visits to decisions, and the action gap that this share
             does not exceed; states in which all actions are optimal are left out.
         ties: Share of the visits to decisions in which all actions are optimal.
-        effective_horizon: Number of steps of value iteration, from uniform play, after which a
-            greedy policy is optimal; None if there are more than 1,000 or uniform play has no
-            value.
+        effective_horizon: Smallest k for which every greedy policy of Q_k is optimal, Q_1 being the
+            values of uniform play; None if it exceeds 1,000 or uniform play has no value.
         concentrability: Largest ratio of the shares of visits under the optimum and uniform play.
         mean_concentrability: Mean ratio, weighted by the visits of the optimum.
         diameter: Expected number of moves between the states farthest apart; None if not computed.
