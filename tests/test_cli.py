@@ -414,6 +414,10 @@ REFUSED: list[tuple[str, str]] = [
     ("train ff-combat --out OUT --seeds 3", "did you mean --seed?"),
     ("train ff-combat --out OUT --observatoin index", "did you mean --observation?"),
     ("solve FrozenLake-v1 --map-name x", "FrozenLake-v1 cannot be made (KeyError"),
+    (
+        "solve FrozenLake-v1 --is-slippery False",
+        "is_slippery is the text 'False'; allowed are true",
+    ),
     ('solve FrozenLake-v1 --desc ["x"]', "FrozenLake-v1"),
     (f"solve FrozenLake-v1 --desc {DEEP}", "nested too deeply"),
     (f"solve ff-combat --luck {DEEP}", "nested too deeply"),

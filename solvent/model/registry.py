@@ -623,6 +623,9 @@ def make_game(
         variadic = own.kind in (own.VAR_POSITIONAL, own.VAR_KEYWORD)
         if own.default is own.empty and not variadic and own.name not in parameters:
             raise ValueError(f"{name} needs a value of its parameter {own.name}")
+        # An environment of others would take any text for true, "False" included.
+        if isinstance(own.default, bool) and isinstance(given := parameters.get(own.name), str):
+            raise ValueError(f"{own.name} is the text {shown(given)}; allowed are true and false")
     game = maker(**parameters)
     _check_name(spec, game)
     modifiers = {} if modifiers is None else modifiers
