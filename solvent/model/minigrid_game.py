@@ -90,7 +90,9 @@ class MiniGridGame:
         view: Observation: ``"partial"``, what MiniGrid shows the agent, or ``"full"``, the
             whole grid.
         arguments: Arguments of the environment that differ from those of the id.
-        version: Version of MiniGrid, whose rules these are.
+        version: Version of MiniGrid and the arguments of the id, which determine the rules; for
+            somebody else's class the class itself, since its code may change. Its table is not
+            cached.
         source: An environment whose present layout is used instead of the one that `layout` draws.
 
     Raises:
@@ -101,7 +103,7 @@ class MiniGridGame:
     layout: int = 0
     view: str = "partial"
     arguments: tuple[tuple[str, Any], ...] = ()
-    version: str = ""
+    version: Any = ""
     source: Any = None
 
     def __post_init__(self) -> None:
@@ -362,10 +364,12 @@ def maker(env_id: str) -> Callable[..., Game]:
     """
     import minigrid
 
+    creator, own = constructor(env_id)
+    is_known = creator.__module__.partition(".")[0] == minigrid.__name__
+    version = f"{minigrid.__version__} {gym.spec(env_id).kwargs}" if is_known else creator
+
     def of_minigrid(*, layout: int = 0, view: str = "partial", **arguments: Any) -> Game:
-        return MiniGridGame(
-            env_id, layout, view, tuple(arguments.items()), version=minigrid.__version__
-        )
+        return MiniGridGame(env_id, layout, view, tuple(arguments.items()), version=version)
 
     text = f"""{env_id}, a layout of MiniGrid.
 
@@ -373,5 +377,4 @@ Args:
     layout: Seed of the reset that draws the layout.
     view: Observation: partial, what MiniGrid shows the agent, or full, the whole grid.
 """
-    _, own = constructor(env_id)
     return described(of_minigrid, text, [one for one in own if one.kind == one.KEYWORD_ONLY])

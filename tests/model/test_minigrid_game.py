@@ -10,11 +10,13 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from gymnasium.envs.registration import EnvSpec
 
 import solvent
 from solvent.benchmark.suites import Task, task_game
 from solvent.model import check_game, compile_game, make_game
 from solvent.model.minigrid_game import MiniGridGame
+from solvent.model.table_cache import game_identity
 
 minigrid = pytest.importorskip("minigrid")
 
@@ -64,6 +66,19 @@ def shortest(env: Any) -> int:
                     following.append(after)
         layer = following
     raise AssertionError("the goal cannot be reached")
+
+
+def test_only_tables_of_minigrid_s_own_classes_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Somebody's own class may be edited, and an id may be registered with other arguments."""
+    own = type("Own", (minigrid.envs.EmptyEnv,), {})
+    name, identities = "MiniGrid-Mine-v0", []
+    for entry, size in ((own, 5), ("minigrid.envs:EmptyEnv", 5), ("minigrid.envs:EmptyEnv", 6)):
+        spec = EnvSpec(name, entry_point=entry, kwargs={"size": size})
+        monkeypatch.setitem(gym.registry, name, spec)
+        identities.append(game_identity(make_game(name)))
+    assert identities[0] is None
+    assert identities[1] != identities[2]
+    assert game_identity(make_game(SMALL[0])) == game_identity(make_game(SMALL[0])) is not None
 
 
 @pytest.mark.parametrize("name", SMALL)
