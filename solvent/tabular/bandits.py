@@ -94,7 +94,7 @@ def simple_bandit(
         N[s, a] += 1
         Q[s, a] += alpha(N[s, a]) * (r - Q[s, a])
         pi[s] = epsilon_greedy(Q[s], epsilon)
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def ucb(env: Env, *, c: float = 2.0, rng: np.random.Generator) -> Iterator[Estimate]:
@@ -125,7 +125,7 @@ def ucb(env: Env, *, c: float = 2.0, rng: np.random.Generator) -> Iterator[Estim
         tried = N[s] > 0
         bound[tried] = Q[s, tried] + c * np.sqrt(np.log(N[s].sum() + 1) / N[s, tried])
         pi[s] = epsilon_greedy(bound)
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def gradient_bandit(
@@ -157,4 +157,4 @@ def gradient_bandit(
         gradient[a] += 1
         H[s] += alpha * (r - mean[s]) * gradient
         pi[s] = softmax(H[s])
-        yield Estimate(pi=pi)
+        yield world.estimate(pi=pi)

@@ -20,6 +20,7 @@ from solvent.exact.solution import ImproperGameError
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.gymnasium_table import numbers_of
 from solvent.model.parameters import check_choice, check_integer
 from solvent.report.panel import (
     ALGORITHMS,
@@ -145,7 +146,8 @@ def curves(
 
     Args:
         game: The table used for measuring, or a matrix of payoffs. It may be a discounted form of
-            the game that they learn in, with the same states in the same order.
+            the game that they learn in, with the same states in the same order. Estimates from
+            Gymnasium's own environments are brought into the order of their table.
         algorithms: Functions that start a run, by the algorithm's name, such as
             ``lambda rng: q_learning(env, rng=rng)``.
         quantity: ``"rms"``, the root mean squared error of V; ``"value"``, the policy's value at
@@ -252,7 +254,7 @@ def _rms(
         V = estimate.values
         if V is None:
             raise ValueError("the algorithm has no values; its policy has a 'value' and a 'gap'")
-        V = np.concatenate([V, np.zeros(game.n_states - len(V))])
+        V = _rows(game, estimate, V)
         return float(np.sqrt(((V - true)[where] ** 2).mean()))
 
     return rms
@@ -267,7 +269,7 @@ def _value(game: TabularGame, estimate: Estimate, kind: str) -> float:
         raise ValueError(f"the algorithm has {have}")
     player = chooser(game)
     try:
-        values = policy_value(game, _policy(game, pi, player))
+        values = policy_value(game, _policy(game, estimate, pi, player))
     except ImproperGameError:
         return -np.inf
     return (1 - 2 * player) * game.at_start(values)
@@ -277,14 +279,21 @@ def _exploitability(game: TabularGame, estimate: Estimate) -> float:
     """Return the mean gain of best responses against both players."""
     if not isinstance(estimate.pi, tuple):
         raise ValueError("the algorithm is for one player; its policy has a 'value' and a 'gap'")
-    first, second = (_policy(game, pi, player) for player, pi in enumerate(estimate.pi))
+    first, second = (_policy(game, estimate, pi, player) for player, pi in enumerate(estimate.pi))
     try:
         return nash_conv(game, first, second) / 2
     except ImproperGameError:
         return np.inf
 
 
-def _policy(game: TabularGame, pi: Floats, player: int) -> TabularPolicy:
-    """Return a policy for the game used for measuring, which may have more terminal states."""
-    added = np.zeros((game.n_states - len(pi), pi.shape[1]))
-    return TabularPolicy.of(game, np.concatenate([pi, added]), player=player)
+def _policy(game: TabularGame, estimate: Estimate, pi: Floats, player: int) -> TabularPolicy:
+    """Return a policy for the game used for measuring."""
+    return TabularPolicy.of(game, _rows(game, estimate, pi), player=player)
+
+
+def _rows(game: TabularGame, estimate: Estimate, array: Floats) -> Floats:
+    """Return an array in the order of the table for measuring, which may have more ends."""
+    numbers = numbers_of(game) if estimate.by_number else None
+    if numbers is not None:
+        return array[numbers]
+    return np.concatenate([array, np.zeros((game.n_states - len(array), *array.shape[1:]))])

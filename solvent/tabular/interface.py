@@ -22,6 +22,8 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_rational, shown
 
+Env: TypeAlias = gym.Env[Any, Any]
+
 StepSize: TypeAlias = float | Callable[[int], float]
 """A constant, or a function of the number of updates of the entry, including the current one."""
 
@@ -38,11 +40,14 @@ class Estimate:
         Q: [S, A] value of each action.
         pi: [S, A] action probabilities of the policy that acts. In a two-player game, a pair of
             such arrays, one per player.
+        by_number: Whether states are numbered as by an environment without a table, such as
+            Gymnasium's FrozenLake, whose table has another order.
     """
 
     V: Floats | None = None
     Q: Floats | None = None
     pi: Floats | tuple[Floats, Floats] | None = None
+    by_number: bool = False
 
     @property
     def values(self) -> Floats | None:
@@ -143,16 +148,28 @@ def step_size(alpha: StepSize) -> Callable[[int], float]:
     return lambda n: constant
 
 
-def table_of(policy: Floats | TabularPolicy) -> Floats:
+def table_of(policy: Floats | TabularPolicy, env: Env | None = None) -> Floats:
     """Return the probabilities of a policy, [S, A].
 
     Args:
         policy: A :class:`~solvent.model.TabularPolicy` or its probabilities.
+        env: The environment in which it is followed, if any.
+
+    Raises:
+        ValueError: If the policy is for a table, but the environment numbers states without one.
     """
+    if isinstance(policy, TabularPolicy) and env is not None and _table(env) is None:
+        raise ValueError(
+            f"policy {policy.name!r} is for a table, whose order is not that of {env}; pass an "
+            f"array with a row for each number, or learn in Env(game, observation='index')"
+        )
     return policy.probabilities if isinstance(policy, TabularPolicy) else np.asarray(policy, float)
 
 
-Env: TypeAlias = gym.Env[Any, Any]
+def _table(env: Env) -> TabularGame | None:
+    """Return the table that an environment samples, if there is one."""
+    game = getattr(env.unwrapped, "game", None)
+    return game if isinstance(game, TabularGame) else None
 
 
 class Indexed:
@@ -187,9 +204,9 @@ class Indexed:
         self._seed: int | None = int(rng.integers(2**31))
         self.legal: Bools = np.ones((int(seen.n), int(acts.n)), bool)
         self.over: Bools = np.zeros(len(self.legal), bool)
-        game = getattr(env.unwrapped, "game", None)
+        game = _table(env)
         check_one_discount(game, discount)
-        if isinstance(game, TabularGame):
+        if game is not None:
             self.over = game.terminal
             seats: tuple[int, ...] = getattr(env.unwrapped, "seats", (0,))
             if len(seats) > 1:
@@ -198,7 +215,15 @@ class Indexed:
                     "nothing; allowed are seat=0 and seat=1"
                 )
             self.legal = game.mask[seats[0]] | self.over[:, None]
-        self.known = isinstance(game, TabularGame)
+        self.known = game is not None
+
+    def estimate(self, **arrays: Any) -> Estimate:
+        """Return an estimate of the states as this environment numbers them.
+
+        Args:
+            arrays: The arrays of the estimate, by name.
+        """
+        return Estimate(**arrays, by_number=not self.known)
 
     def values(self, initial: float = 0.0) -> Floats:
         """Return a new array V, [S]: 0 in terminal states, `initial` elsewhere.

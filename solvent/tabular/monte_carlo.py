@@ -50,7 +50,7 @@ def monte_carlo_prediction(
     Yields:
         V after each episode.
     """
-    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng, discount)
+    pi, alpha, world = table_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         states, _, rewards = world.episode(pi, rng)
@@ -61,7 +61,7 @@ def monte_carlo_prediction(
             if t == first[s] or not first_visit:
                 N[s] += 1
                 V[s] += alpha(N[s]) * (G - V[s])
-        yield Estimate(V=V, pi=pi)
+        yield world.estimate(V=V, pi=pi)
 
 
 def monte_carlo_control(
@@ -101,7 +101,7 @@ def monte_carlo_control(
                 N[s, a] += 1
                 Q[s, a] += alpha(N[s, a]) * (G - Q[s, a])
                 pi[s] = epsilon_greedy(Q[s], epsilon)
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def importance_sampling(
@@ -130,7 +130,7 @@ def importance_sampling(
     Yields:
         The target policy and its V after each episode.
     """
-    pi, b, world = table_of(pi), table_of(b), Indexed(env, rng, discount)
+    pi, b, world = table_of(pi, env), table_of(b, env), Indexed(env, rng, discount)
     V, C = world.values(), np.zeros(len(world.legal))
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -142,7 +142,7 @@ def importance_sampling(
             C[s] += weight
             if weight > 0:
                 V[s] += (rho * G - weight * V[s]) / C[s]
-        yield Estimate(V=V, pi=pi)
+        yield world.estimate(V=V, pi=pi)
 
 
 def off_policy_prediction(
@@ -165,7 +165,7 @@ def off_policy_prediction(
     Yields:
         The target policy, its Q and its V after each episode.
     """
-    pi, b, world = table_of(pi), table_of(b), Indexed(env, rng, discount)
+    pi, b, world = table_of(pi, env), table_of(b, env), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -177,7 +177,7 @@ def off_policy_prediction(
             W *= pi[s, a] / b[s, a]
             if W == 0:
                 break
-        yield Estimate(V=expected(pi, Q), Q=Q, pi=pi)
+        yield world.estimate(V=expected(pi, Q), Q=Q, pi=pi)
 
 
 def off_policy_control(
@@ -196,7 +196,7 @@ def off_policy_control(
     Yields:
         Q and the behaviour policy after each episode; the target policy is the greedy one.
     """
-    b, world = table_of(b), Indexed(env, rng, discount)
+    b, world = table_of(b, env), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -208,7 +208,7 @@ def off_policy_control(
             if a != Q[s].argmax():
                 break
             W /= b[s, a]
-        yield Estimate(Q=Q, pi=b)
+        yield world.estimate(Q=Q, pi=b)
 
 
 def reinforce(
@@ -255,4 +255,4 @@ def reinforce(
             gradient[a] += 1
             theta[s] += alpha * discount**t * delta * gradient
             pi[s] = softmax(theta[s])
-        yield Estimate(V=None if baseline is None else V, pi=pi)
+        yield world.estimate(V=None if baseline is None else V, pi=pi)

@@ -50,7 +50,7 @@ def td(
     Yields:
         V after each episode.
     """
-    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng, discount)
+    pi, alpha, world = table_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         s, done = world.reset(), False
@@ -60,7 +60,7 @@ def td(
             N[s] += 1
             V[s] += alpha(N[s]) * (r + discount * V[s2] - V[s])
             s = s2
-        yield Estimate(V=V, pi=pi)
+        yield world.estimate(V=V, pi=pi)
 
 
 def n_step_td(
@@ -91,7 +91,7 @@ def n_step_td(
         ValueError: If n is not a whole number from 1 to 10,000.
     """
     check_integer(n, "n", 1, 10_000)
-    pi, alpha, world = table_of(pi), step_size(alpha), Indexed(env, rng, discount)
+    pi, alpha, world = table_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         S, R, T = [world.reset()], [0.0], np.inf
@@ -111,7 +111,7 @@ def n_step_td(
                 V[s] += alpha(N[s]) * (G - V[s])
             if tau == T - 1:
                 break
-        yield Estimate(V=V, pi=pi)
+        yield world.estimate(V=V, pi=pi)
 
 
 def td_lambda(
@@ -142,7 +142,7 @@ def td_lambda(
     """
     check_rational(alpha, "alpha", 0, 1)
     check_rational(lambda_, "lambda_", 0, 1)
-    pi, world = table_of(pi), Indexed(env, rng, discount)
+    pi, world = table_of(pi, env), Indexed(env, rng, discount)
     V = world.values(initial)
     while True:
         s, done = world.reset(), False
@@ -154,7 +154,7 @@ def td_lambda(
             z[s] += 1
             V += alpha * (r + discount * V[s2] - V[s]) * z
             s = s2
-        yield Estimate(V=V, pi=pi)
+        yield world.estimate(V=V, pi=pi)
 
 
 def sarsa(
@@ -190,7 +190,7 @@ def sarsa(
             Q[s, a] += alpha(N[s, a]) * (r + discount * Q[s2, a2] - Q[s, a])
             pi[s] = epsilon_greedy(Q[s], epsilon)
             s, a = s2, a2
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def n_step_sarsa(
@@ -243,7 +243,7 @@ def n_step_sarsa(
                 pi[s] = epsilon_greedy(Q[s], epsilon)
             if tau == T - 1:
                 break
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def sarsa_lambda(
@@ -288,7 +288,7 @@ def sarsa_lambda(
             Q += alpha * (r + discount * Q[s2, a2] - Q[s, a]) * z
             pi = epsilon_greedy(Q, epsilon)
             s, a = s2, a2
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def expected_sarsa(
@@ -323,7 +323,7 @@ def expected_sarsa(
             Q[s, a] += alpha(N[s, a]) * (r + discount * expected(pi[s2], Q[s2]) - Q[s, a])
             pi[s] = epsilon_greedy(Q[s], epsilon)
             s = s2
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def q_learning(
@@ -361,7 +361,7 @@ def q_learning(
             Q[s, a] += alpha(N[s, a]) * (r + discount * Q[s2].max() - Q[s, a])
             pi[s] = epsilon_greedy(Q[s], epsilon)
             s = s2
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)
 
 
 def double_q_learning(
@@ -403,7 +403,7 @@ def double_q_learning(
             Q[s, a] += alpha(N[s, a]) * (target - Q[s, a])
             pi[s] = epsilon_greedy(Q1[s] + Q2[s], epsilon)
             s = s2
-        yield Estimate(Q=(Q1 + Q2) / 2, pi=pi)
+        yield world.estimate(Q=(Q1 + Q2) / 2, pi=pi)
 
 
 def dyna_q(
@@ -460,4 +460,4 @@ def dyna_q(
                 s_seen, a_seen = seen[k]
                 learn(s_seen, a_seen, *model[seen[k]])
             s = s2
-        yield Estimate(Q=Q, pi=pi)
+        yield world.estimate(Q=Q, pi=pi)

@@ -468,6 +468,24 @@ def test_gymnasiums_own_environments_are_learned_as_they_are() -> None:
     assert estimate.values[0] == pytest.approx(1, abs=0.01)
 
 
+def test_curves_bring_gymnasiums_numbers_of_states_into_the_order_of_the_table() -> None:
+    """FrozenLake has as many states as its table, which reaches them in another order."""
+    lake = gym.make("FrozenLake-v1", is_slippery=False)
+    table = compile_game(lake)
+    learners = {
+        name: lambda rng, env=env: q_learning(env, alpha=0.5, epsilon=1, rng=rng, discount=0.9)
+        for name, env in (("gymnasium", lake), ("table", environment(table)))
+    }
+    optimum = solve(discounted(table, 0.9))
+    for quantity, best in (("rms", 0), ("value", 1)):
+        values = optimum.values[:-1] if quantity == "rms" else None
+        drawn = curves(table, learners, quantity, until=2_000, points=2, values=values)
+        for numbers in drawn.numbers.values():
+            assert numbers[0, -1] == pytest.approx(best, abs=1e-3)
+    with pytest.raises(ValueError, match="policy 'optimal' is for a table, whose order is not"):
+        next(td(lake, optimum.policies[0], rng=np.random.default_rng(0)))
+
+
 Plan = Callable[..., Iterator[Estimate]]
 PLANS = [value_iteration, policy_iteration, modified_policy_iteration]
 
