@@ -15,6 +15,7 @@ from stable_baselines3.common.evaluation import evaluate_policy
 import solvent
 from solvent import TabularGame, TabularPolicy, against, compile_game, exact
 from solvent.envs import Env, MaskObservation, pettingzoo_games
+from solvent.envs.sampling import observed
 from solvent.exact import SolvedTable, best_response
 from solvent.exact import score as score_table
 from solvent.exact.learning_curve import Evaluation, write_curve
@@ -60,9 +61,8 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
     assert evaluate_policy(optimum, env, n_eval_episodes=3, warn=False) == (1.0, 0.0)  # type: ignore[arg-type]
     combat = solvent.solve("ff-combat")
     table = combat.by_state[0]
-    for seen in (table.observation[0], np.eye(table.n_states, dtype=np.float32)):
-        actions, _ = combat.predict(seen)
-        assert (actions == combat.solution.policies[0].probabilities.argmax(axis=1)).all()
+    actions, _ = combat.predict(table.observation[0])
+    assert (actions == combat.solution.policies[0].probabilities.argmax(axis=1)).all()
     states = tuple(Numbered(number) for number in reversed(range(table.n_states)))
     numbered = exact.solve(replace(table, states=states))
     actions, _ = numbered.predict(np.arange(table.n_states))
@@ -88,11 +88,22 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
             none()
 
 
+@pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
+@pytest.mark.parametrize("name", ["gambler", "gridworld", "corridor"])
+def test_an_optimum_acts_on_what_the_environment_shows(name: str, observation: str) -> None:
+    """The end by a discount looks like the start; gambler has as many one-hot inputs as states."""
+    optimum = solvent.solve(solvent.make_game(name, discount=0.9))
+    table, solution = optimum.by_state
+    acting = table.on_turn(0)
+    actions, _ = optimum.predict(observed(table, 0, observation)[acting])
+    assert (actions == solution.policies[0].probabilities[acting].argmax(axis=1)).all()
+
+
 def test_the_policy_gradient_is_the_derivative_of_the_value() -> None:
     table = solvent.make_game(LAKE)
     logits = np.random.default_rng(0).normal(size=(solvent.compile_game(table).n_states, 4))
 
-    def evaluated(logits: np.ndarray) -> solvent.scoring.Evaluation:
+    def evaluated(logits: np.ndarray) -> Any:
         chances = np.exp(logits)
         policy = chances / chances.sum(axis=1, keepdims=True)
         return solvent.evaluate(solvent.compile_game(table), policy)

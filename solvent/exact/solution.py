@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
@@ -57,8 +58,8 @@ class ByState:
         raise NotImplementedError
 
     @cached_property
-    def _states_by_observation(self) -> dict[Any, dict[Any, int]]:
-        """Indices of states by observation, for each player and kind of observation used so far."""
+    def _states_by_observation(self) -> dict[tuple[int, int], dict[Any, int]]:
+        """The states by observation, for each player and length of observations used so far."""
         return {}
 
     @property
@@ -112,33 +113,15 @@ class ByState:
         Raises:
             ValueError: If no state has this observation, or the game has no such player.
         """
-        from solvent.model.gymnasium_table import Cell
-
         table, solution = self.by_state
         check_integer(player, "player", 0, table.info.players - 1)
         seen = np.asarray(observation)
         numbered = seen.dtype.kind in "iu"
         if not numbered and (seen.dtype.kind not in "bf" or seen.ndim == 0):
             raise ValueError(f"observation is {shown(observation)}; allowed are arrays of numbers")
-        rows = seen.reshape(-1) if numbered else seen.reshape(-1, seen.shape[-1])
-        vectors = table.observation[player] if table.observation else np.empty((0, 0), np.float32)
-        if not numbered and rows.shape[-1] == table.n_states != vectors.shape[1]:
-            onehot = (rows.max(axis=1) == 1) & (np.count_nonzero(rows, axis=1) == 1)
-            states = np.where(onehot, rows.argmax(axis=1), -1).tolist()
-        else:
-            if (player, numbered) not in self._states_by_observation:
-                # A Gymnasium environment has numbers of its own; of equal ones the first counts.
-                self._states_by_observation[player, numbered] = (
-                    {
-                        s.number if isinstance(s, Cell) else i: i
-                        for i, s in reversed([*enumerate(table.states)])
-                    }
-                    if numbered
-                    else {row.tobytes(): i for i, row in enumerate(vectors)}
-                )
-            as_kept = rows if numbered else np.ascontiguousarray(rows, np.float32)
-            keys = as_kept.tolist() if numbered else [row.tobytes() for row in as_kept]
-            states = [self._states_by_observation[player, numbered].get(key, -1) for key in keys]
+        rows = seen.reshape(-1, 1 if numbered else seen.shape[-1])
+        known = self._states_shown(player, 0 if numbered else rows.shape[1])
+        states = [known.get(key, -1) for key in _keys(rows, numbered)]
         if -1 in states:
             raise ValueError(f"observation is {shown(seen)}, which no state of the game has")
         chances = solution.policies[player].probabilities[states]
@@ -148,6 +131,35 @@ class ByState:
             below = drawn * chances.sum(axis=1, keepdims=True)
             actions = (chances.cumsum(axis=1) > below).argmax(axis=1)
         return actions[0] if seen.ndim == (not numbered) else actions, None
+
+    def _states_shown(self, player: int, width: int) -> dict[Any, int]:
+        """Return the state of each observation of a player.
+
+        Of several states with one observation it is the first in which the player acts: an end by
+        the discount looks like an initial state.
+
+        Args:
+            player: The observing player.
+            width: Length of the observations: of the vectors, or of the one-hot ones; 0 for
+                numbers.
+        """
+        from solvent.model.gymnasium_table import numbers_of
+        from solvent.model.transforms import one_hot
+
+        if (player, width) not in self._states_by_observation:
+            table = self.by_state[0]
+            rows: NDArray[Any] = np.zeros((table.n_states, 0), np.float32)
+            if width == 0:
+                numbers = numbers_of(table)
+                rows = np.arange(table.n_states) if numbers is None else numbers
+            elif table.observation:
+                own = table.observation[player]
+                rows = own if own.shape[1] == width else one_hot(table).observation[player]
+            keys = list(_keys(rows, width == 0))
+            order = np.lexsort((-np.arange(table.n_states), table.on_turn(player)))
+            found = {keys[state]: state for state in order.tolist()}
+            self._states_by_observation[player, width] = found
+        return self._states_by_observation[player, width]
 
     def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
         """Return an optimal strategy: for each state, the action probabilities by name.
@@ -259,6 +271,13 @@ class Solution(ByState):
     def __repr__(self) -> str:
         """The value and its bracket."""
         return f"<Solution {self.value:.12g} in [{self.lower:.15g}, {self.upper:.15g}]>"
+
+
+def _keys(rows: NDArray[Any], numbered: bool) -> Iterable[Any]:
+    """Return a key of each observation: a number, or the bytes of a vector in single precision."""
+    if numbered:
+        return np.ravel(rows).tolist()
+    return (row.tobytes() for row in np.ascontiguousarray(rows, np.float32) + np.float32(0))
 
 
 def check_solution(solution: object, game: TabularGame | None = None) -> None:
