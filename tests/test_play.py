@@ -70,7 +70,9 @@ def test_every_decision_is_priced_by_the_exact_values_and_the_review_adds_up() -
     assert record.cost == pytest.approx(sum(d.cost for d in record.decisions))
     assert record.cost > 0
     assert f"which cost {100 * record.cost:.2f}% of a win in all" in session.text
-    start, choices, chance, result = map(float, re.findall(r"([-+]?[\d.]+)%", session.shown[-1]))
+    start, choices, chance, result = map(
+        float, re.findall(r"([-+]?[\d.]+)%", session.shown[-1].replace("−", "-"))
+    )
     assert start == pytest.approx(100 * record.start_value, abs=0.01)
     assert start + choices + chance == pytest.approx(result, abs=0.02)
 
@@ -218,4 +220,4 @@ def test_rewards_on_the_way_are_added_up() -> None:
     session = Session(["door 2", "door 8", "door 1"])
     session.play("solvent/FamilyActions-v0", seed=1)
     told = re.findall(r"You receive (\S+), which makes (\S+)\.", session.text)
-    assert told == [("0.125", "0.125"), ("0.125", "0.25"), ("-0.125", "0.125")]
+    assert told == [("0.125", "0.125"), ("0.125", "0.25"), ("−0.125", "0.125")]

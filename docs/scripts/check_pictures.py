@@ -18,6 +18,7 @@ from rows_of_two import side_by_side
 
 from solvent.model.arrays import Floats
 from solvent.model.context import modified, modifier_between
+from solvent.model.text import signed
 from solvent.report import panel
 from solvent.report.panel import ALGORITHMS, VIRIDIS, Axis, Panel, keys, shade
 
@@ -123,7 +124,7 @@ def nomogram() -> str:
         _scale(
             middle,
             "modifier",
-            [(height(n / 2), f"{n:+d}%" if n else "0%") for n in range(-100, 101, 20)],
+            [(height(n / 2), signed(f"{n:+d}%") if n else "0%") for n in range(-100, 101, 20)],
             "start",
         ),
         _scale(right, "in context", [(height(from_even(n)), f"{n}%") for n in MARKS], "start"),

@@ -542,7 +542,7 @@ class RunCallback:
             total = self._budget.timesteps
             if latest is None and self.curve:
                 latest = self.curve[-1]
-            self._report(Moment(min(timesteps, total), total, latest, self._resumed))
+            self._report(Moment(timesteps, max(timesteps, total), latest, self._resumed))
 
     def note(self, **hyperparameters: Any) -> None:
         """Record hyperparameters that are not parameters of the function.

@@ -82,7 +82,8 @@ def _line(error: Exception) -> str | None:
         if module in EXTRAS:
             return f"this needs {module}; install it with: pip install 'solvent[{EXTRAS[module]}]'"
     if isinstance(error, _UsageError):
-        return str(error.format_message())
+        # Typer has a parser's error by way of pydantic, which names its class.
+        return str(error.format_message()).replace("Value error, ", "", 1)
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{brief(str(error.filename))}: {error.strerror}"
     if isinstance(error, (ValueError, OSError, ArithmeticError)):

@@ -57,6 +57,9 @@ from solvent.model.registry import (
 )
 from solvent.registration import HERE, arguments_of_game
 
+# A terminal of fewer characters has no room for columns within a column.
+_NARROW = 60
+
 if TYPE_CHECKING:
     from solvent.exact import SolvedGame
 
@@ -239,12 +242,12 @@ def show_games(console: Console) -> None:
             continue
         console.print(f"[bold]{escape(spec.name)}[/]", highlight=False)
         console.print(Padding(escape(summary), (0, 0, 0, 2)), highlight=False)
-        console.print(Padding(facts(rows, style="dim"), (0, 0, 0, 2)))
+        _show_below(console, rows)
         console.print()
     console.print("[bold]any game[/]")
     generic = {name: one.description for name, one in GENERIC.items()}
     common: Facts = {"baselines": generic, "algorithms": ALGORITHMS}
-    console.print(Padding(facts(common, style="dim"), (0, 0, 0, 2)))
+    _show_below(console, common)
     note(
         console,
         "\nsolvent list GAME shows the rules, the parameters and the baselines of one game.\n"
@@ -253,6 +256,12 @@ def show_games(console: Console) -> None:
     )
     for name, cause in broken.items():
         console.print(f"{escape(name)} cannot be loaded: {escape(cause)}", style="red")
+
+
+def _show_below(console: Console, rows: Facts) -> None:
+    """Print facts below a name."""
+    narrow = console.width < _NARROW
+    console.print(Padding(facts(rows, style="dim", narrow=narrow), (0, 0, 0, 2)))
 
 
 def _names(spec: GameSpec) -> dict[str, str | Facts]:

@@ -18,7 +18,7 @@ from rich.measure import Measurement
 from rich.table import Table
 
 from solvent.exact import Solution, SolvedGame, SolvedTable
-from solvent.model import DISCOUNT_END, Game, GameInfo, TabularGame, TabularPolicy, ValueScale
+from solvent.model import Game, GameInfo, TabularGame, TabularPolicy, ValueScale
 from solvent.model.files import strict_json
 from solvent.model.game import deciders, merged, words
 from solvent.model.parameters import printable
@@ -27,11 +27,13 @@ from solvent.model.text import (
     ROUNDING,
     UNBOUNDED,
     exact,
+    facts_text,
     game_text,
     interval,
     precise,
     small,
-    state_text,
+    start_text,
+    state_columns,
     strategy_text,
 )
 
@@ -55,18 +57,21 @@ def escape(text: str) -> str:
     return without_markup(printable(text, "\n"))
 
 
-def facts(rows: Facts, *, style: str = "bold") -> Table:
+def facts(rows: Facts, *, style: str = "bold", narrow: bool = False) -> Table:
     """Return a table of two columns without lines.
 
     Args:
         rows: The names and the texts.
         style: The style of the names.
+        narrow: Whether further texts stand below their names, as there is no room beside them.
     """
     table = Table.grid(padding=(0, 2), pad_edge=False)
     table.add_column(style=style, no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows.items():
         inner = escape(text) if isinstance(text, str) else facts(text, style="")
+        if narrow and not isinstance(text, str):
+            inner = escape("\n".join(f"{one}\n{told}".strip() for one, told in text.items()))
         table.add_row(escape(name), inner)
     return table
 
@@ -149,7 +154,7 @@ def _table(
     table = Table(box=None, padding=(0, gap, 0, 0), pad_edge=False, header_style="dim")
     columns = zip(*rows, strict=True) if rows else [()] * len(names)
     for name, cells in zip(names, columns, strict=True):
-        widest = max(map(cell_len, (name, *cells)))
+        widest = max(map(cell_len, (*name.split(), *cells)))
         least = widest if name in numbers else min(widest, _LEAST_TEXT)
         table.add_column(
             escape(name), justify="right" if name in numbers else "left", min_width=least
@@ -247,58 +252,19 @@ def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | No
     values = [_action_values(solved, state, labels=True) for state in starts]
     actions = list(dict.fromkeys(name for named in values for name in named))
     best = [_best(solved, state, labels=True) for state in starts]
-    columns = _fields(solved.game, starts, starts if states is None else states)
-    # A state that would have to be broken is better listed.
-    numbers = [*columns, "chance", "value"]
+    columns = state_columns(solved.game, starts, starts if states is None else states)
+    # Fields that would have to be broken are better listed.
+    numbers = [*(name for name in columns if name != "place"), "chance", "value"]
     columns["chance"] = [f"{all_starts[state]:.2g}" for state in starts]
-    columns["value"] = [f"{solved.value_of(state):z.6f}" for state in starts]
+    columns["value"] = [exact(solved.value_of(state)) for state in starts]
     for name in dict.fromkeys(name for named in best for name in named):
         columns[name] = [named.get(name, "") for named in best]
     for name in actions if len(actions) <= MOST_ACTIONS else ():
         numbers.append(name)
-        columns[name] = [f"{named[name]:z.6f}" if name in named else "" for named in values]
+        columns[name] = [exact(named[name]) if name in named else "" for named in values]
     show_columns(console, columns, numbers=numbers)
     if len(all_starts) > STARTS:
         note(console, f"and {len(all_starts) - STARTS:,} other starts")
-
-
-def _fields(game: Game, shown: Sequence[Any], states: Sequence[Any]) -> dict[str, list[str]]:
-    """The columns that tell states apart: their place, or else their fields that are not all alike.
-
-    Args:
-        game: The rules.
-        shown: The states.
-        states: All states of the game, or those that are known.
-    """
-    if words(game).place(shown[0]):
-        columns = {"place": [words(game).place(state) for state in shown]}
-        if len(set(columns["place"])) == len(shown):
-            return columns
-        # Several states are at one place: their fields tell which.
-        from solvent.report.state_map import leaves
-
-        entries = words(game).entry_names()
-        named = {name for names in entries.values() for name in names}
-        told = [dict(leaves(state, entries)) for state in shown]
-        return columns | {
-            name: [str(one.get(name, "")) for one in told]
-            for name in told[0]
-            if name in (named or told[0]) and len({one.get(name) for one in told}) > 1
-        }
-    places = [words(game).coordinates(state) for state in shown]
-    if places[0]:
-        return {name: [str(place[name]) for place in places] for name in places[0]}
-    names: Sequence[str] = getattr(shown[0], "_fields", ())
-    if not names:
-        return {"state": [str(state) for state in shown]}
-    # The end that a discount brings has no fields.
-    every = zip(*(state for state in states if state != DISCOUNT_END), strict=True)
-    columns = {
-        name: [str(cell) for cell in cells]
-        for name, cells, known in zip(names, zip(*shown, strict=True), every, strict=True)
-        if len(set(known)) > 1
-    }
-    return {name: cells for name, cells in columns.items() if any(cells)}
 
 
 def solution_json(solved: SolvedGame) -> str:
@@ -361,7 +327,7 @@ def show_score(
         side = words(rules).player_name(policy.player)
         rows["player"] = f"{side}, against a best response"
     rows |= score_rows(game.info, result, policy.player)
-    rows["worst start"] += f" lost from {state_text(rules, result.worst_start)}"
+    rows["worst start"] += f" lost from {start_text(rules, result.worst_start)}"
     console.print(facts(rows))
     if result.optimality_gap < ROUNDING:
         console.print("\nThe policy is optimal: nothing is lost anywhere.")
@@ -388,7 +354,7 @@ def _show_losses(
         "visits": [small(one.visits) for one in worst],
         "per visit": [small(one.loss) for one in worst],
     }
-    fields = _fields(rules, [one.state for one in worst], game.states)
+    fields = state_columns(rules, [one.state for one in worst], game.states)
     # Fields that are the same in all these states have no column, if others are not; places have.
     alike = {
         name: cells[0]
@@ -396,11 +362,11 @@ def _show_losses(
         if len({*cells}) == 1 < len(worst) and name != "place"
     }
     if 0 < len(alike) < len(fields):
-        same = ", ".join(f"{name} {cell or 'none'}" for name, cell in alike.items())
+        same = facts_text(alike)
         note(console, f"in each of these: {same}")
         fields = {name: cells for name, cells in fields.items() if name not in alike}
     columns |= fields
-    numbers = list(columns)
+    numbers = [name for name in columns if name != "place"]
     columns |= {"chooses": [one.chosen for one in worst], "best": [one.best for one in worst]}
     show_columns(console, columns, numbers=numbers)
     share, losing = sum(one.share for one in worst), (location.contribution > 0).sum()
@@ -454,7 +420,7 @@ def _normalized(share: float) -> str:
     """A normalized score with its meaning; a dash if uniform play is optimal or has no value."""
     if math.isnan(share):
         return "–  (uniform play is optimal or has no value)"
-    return f"{share:z.6f}  (0 uniform play, 1 the optimum)".replace("-inf", "−∞")
+    return f"{exact(share)}  (0 uniform play, 1 the optimum)"
 
 
 def score_json(

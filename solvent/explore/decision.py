@@ -36,7 +36,7 @@ from solvent.model import Game, JointAction, TabularPolicy, ValueScale, against,
 from solvent.model.game import Alternating, deciders
 from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
-from solvent.model.text import action_names
+from solvent.model.text import action_names, signed
 from solvent.model.transforms import PARAMETER
 from solvent.play.session import ActionValue, valued
 
@@ -206,7 +206,7 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
         return f"{begin}The results differ, but have the same mean."
     scale = ValueScale(solved.game.info, choice.player)
     value = scale.of(values.pop())
-    told = scale.text(value) if scale.is_chance else f"{value:z.6g}".replace("-", "−")
+    told = scale.text(value) if scale.is_chance else signed(f"{value:z.6g}")
     return f"{begin}Every possible result has the value {told}, so nothing is gained or lost."
 
 

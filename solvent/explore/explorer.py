@@ -44,7 +44,7 @@ from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
-from solvent.model.text import game_text
+from solvent.model.text import game_text, interval
 from solvent.report.sections import Section, beside, script_json, templates
 
 SCRIPTS = (
@@ -101,6 +101,8 @@ class Explorer(Subject):
             return self._begun(query)
         if query.get("quiz") == "drill" and not query.get("s"):
             key = self.states.key(drill_position(self.solved, self.dice))
+            if key is None:
+                raise ValueError(f"{self.name} has no drill: its positions have no addresses")
             return _elsewhere(self.view({}).address(**query, s=key))
         view = self.view(query)
         if "do" in query:
@@ -310,11 +312,11 @@ def _about(explorer: Explorer) -> dict[str, Any]:
         "players": info.players,
         "sides": explorer.sides,
         "meaning": ValueScale(info).meaning,
-        "rules": explorer.states.named(explorer.spec.rules) if explorer.spec else "",
+        "rules": explorer.spec.rules if explorer.spec else "",
         "game_text": game_text(info),
         "value": solved.value,
         "start_count": len(explorer.states.starts),
-        "bracket": f"[{solved.lower:z.15g}, {solved.upper:z.15g}]".replace("-", "−"),
+        "bracket": interval(solved.lower, solved.upper),
         "found_by": solved.method,
     }
 

@@ -25,10 +25,10 @@ from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats, Ints
 from solvent.model.game import words
 from solvent.model.parameters import check_choice, shown
-from solvent.model.text import small
+from solvent.model.text import signed, small
 from solvent.report.panel import VIRIDIS, Axis, Panel, bar, gap_axis, hatching, keys, shade
 from solvent.report.sections import templates
-from solvent.report.state_map import BOARD, ROW, StateMap, axes, field_text, signs
+from solvent.report.state_map import BOARD, ROW, StateMap, axes, signs
 from solvent.report.state_map import action_names as unique_names
 from solvent.tabular import ALGORITHMS, Estimate, TabularAlgorithm, epsilon_greedy, measure
 from solvent.tabular.exact_curves import QUANTITIES
@@ -502,7 +502,7 @@ class Slice:
                 text = "".join(marks[a] for a in taken) if len(taken) < legal[state].sum() else ""
                 if len(self.columns) <= WIDEST and isfinite(values[at]):
                     text = f"{values[at]:.2f}{text}"
-            texts[at] = text.replace("-", "−")
+            texts[at] = signed(text)
         return texts
 
 
@@ -525,8 +525,7 @@ def slice_of(found: StateMap, chosen: Mapping[int, int]) -> Slice:
         fixed[n] = chosen.get(n, int(np.bincount(places, minlength=1).argmax()))
         inside &= told[n].place == fixed[n]
     one_row = across == up
-    rows = ("",) if one_row else tuple(map(field_text, told[up].values))
-    columns = tuple(map(field_text, told[across].values))
+    rows, columns = ("",) if one_row else told[up].texts, told[across].texts
     cells = np.full((len(rows), len(columns)), -1)
     at = np.flatnonzero(inside)
     cells[0 if one_row else told[up].place[at], told[across].place[at]] = at

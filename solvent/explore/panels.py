@@ -33,7 +33,7 @@ from solvent.model.game import words
 from solvent.model.parameters import check_choice
 from solvent.model.progress import OnProgress
 from solvent.model.scene import Cell, Grid, Scene
-from solvent.model.text import action_names
+from solvent.model.text import action_names, signed, state_facts
 from solvent.play.session import ActionValue
 from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import Axis, value_axis
@@ -137,28 +137,31 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
     share = total if scale.is_chance else (total - low) / (high - low)
     share = min(max(share if eye == 0 else 1 - share, 0.0), 1.0)
     sides = explorer.sides
-    answer = one_of(view.query, "answer", [one.number for one in choice.actions])
+    second = _as_second(view, choice)
+    asked = {one.number: one for one in (choice.replies if second else choice.actions)}
+    answer = one_of(view.query, "answer", asked)
     return {
         "picture": drawn(scene, _clicks(explorer, view, choice)),
         "facts": facts,
         "rows": rows,
         "replies": replies,
-        "as_second": _as_second(view, choice),
+        "as_second": second,
+        "asked": 1 if second else choice.player,
         "eye_scale": scale,
         "eye": sides[eye],
         "total": scale.of(total),
         "so_far": total - here.value(here.state),
         "share": share,
-        "told": _told(explorer, view),
+        "told": _told(view),
         "curve": _curve(view, scale) if len(view.line.plies) > 1 else "",
         "account": here.account(eye) if here.plies else None,
         "tabs": panels_in(explorer, view),
-        "answer": None if answer is None else next(o for o in choice.actions if o.number == answer),
+        "answer": None if answer is None else asked[answer],
         "next": _next_question(view),
     }
 
 
-def scene_of(explorer: Subject, line: Line) -> tuple[Scene, list[tuple[str, str]]]:
+def scene_of(explorer: Subject, line: Line) -> tuple[Scene, dict[str, str]]:
     """Return the picture of the last position of a line, or its fields in words without one.
 
     An end without a picture has that of the position before it.
@@ -173,7 +176,7 @@ def scene_of(explorer: Subject, line: Line) -> tuple[Scene, list[tuple[str, str]
     state = line.solved_state(line.state)
     if not scene and explorer.board_map:
         scene = _plain_board(explorer.board_map, place_of(explorer.solved, state))
-    return scene, [] if scene else explorer.states.facts(state)
+    return scene, {} if scene else state_facts(explorer.solved.game, state)
 
 
 def _plain_board(found: StateMap, place: Mapping[str, Any]) -> Scene:
@@ -261,14 +264,16 @@ def _overlays(
 
 
 def _as_second(view: View, choice: Choice) -> bool:
-    """Return whether both players choose, and the person is player B."""
-    return bool(choice.replies) and view.me == 1 and not view.quiz
+    """Return whether both players choose, and the person, or whoever erred most, is player B."""
+    if view.quiz != "mistakes" or view.me is not None:
+        return bool(choice.replies) and view.me == 1
+    asked = view.line.plies[view.at : view.at + 1]
+    return bool(choice.replies) and any(ply.costs[1] > ply.costs[0] for ply in asked)
 
 
 def _short(scale: ValueScale, value: float) -> str:
     """A value for a square of a board."""
-    text = f"{100 * value:.0f}%" if scale.is_chance else f"{round(value, 3):z.3g}"
-    return text.replace("-", "−")
+    return f"{100 * value:.0f}%" if scale.is_chance else signed(f"{round(value, 3):z.3g}")
 
 
 def _rows(
@@ -289,7 +294,7 @@ def _rows(
         agent = explorer.loaded.policy.probabilities[index[choice.state]].tolist()
     takes = not (view.quiz and not view.hidden) and reply == _as_second(view, choice)
     explain = words(explorer.solved.game).explain
-    notes = {one.number: explorer.states.named(explain(one.number, player)) for one in actions}
+    notes = {one.number: explain(one.number, player) for one in actions}
     told = len(set(notes.values())) > len(notes) / 2
     best_first = sorted(actions, key=lambda one: (one.cost, -one.chance, one.number))
     return [
@@ -305,13 +310,13 @@ def _rows(
     ]
 
 
-def _told(explorer: Subject, view: View) -> list[str]:
+def _told(view: View) -> list[str]:
     """Tell in words the events since the last choice that was shown."""
-    plies, named = view.here.plies[-_MOST_TOLD:], explorer.states.named
+    plies = view.here.plies[-_MOST_TOLD:]
     people = (0, 1) if view.me is None else (view.me,)
     choices = [n for n, ply in enumerate(plies) if any(ply.stakes[p] > 0 for p in people)]
     return [
-        named(f"{ply.words[:1].upper()}{ply.words[1:]}. {' '.join(ply.story.split())}".strip())
+        f"{ply.words[:1].upper()}{ply.words[1:]}. {' '.join(ply.story.split())}".strip()
         for ply in plies[choices[-1] if choices else 0 :]
     ]
 
@@ -529,7 +534,7 @@ def graded(explorer: Subject, line: Line, address: str) -> Values:
     """
     players = range(explorer.solved.game.info.players)
     costly = costliest(line, None, 1)
-    worst = explorer.states.named(line.plies[costly[0]].words) if costly else ""
+    worst = line.plies[costly[0]].words if costly else ""
     accounts = tuple(map(line.account, players))
     return {"address": address, "accounts": accounts, "worst": worst, "moves": len(line.plies)}
 

@@ -7,7 +7,7 @@ form says is checked: it may say anything.
 
 import json
 from ast import literal_eval
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Set
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
@@ -17,7 +17,8 @@ from typing import Any, TypeAlias
 from solvent.exact import SolvedGame, SolvedTable
 from solvent.model.game import words
 from solvent.model.parameters import shown
-from solvent.report.state_map import field_text, leaves, ordered
+from solvent.model.text import facts_text, field_text, leaves
+from solvent.report.state_map import ordered
 
 MOST_STATES = 100_000
 """The fields of a larger table are not listed; what is written there is read by its kind."""
@@ -31,12 +32,11 @@ LONGEST = 2000
 # Characters of a field's value.
 _LONGEST_VALUE = 100
 
-PLAYERS = ("player", "turn", "ball", "offence", "winner", "receiver")
-"""Fields that name one of two players."""
-
 
 Values: TypeAlias = Mapping[str, Any]
 """The values of a field by their texts, in ascending order."""
+
+_FLAGS: Values = {"False": False, "True": True}
 
 
 class States:
@@ -99,24 +99,24 @@ class States:
             raise ValueError(f"{shown(key)} is no state; one is such as {self.key(template)}")
         return self._checked(_rebuilt(template, iter(values)))
 
-    def fields(self, state: Any) -> list[tuple[str, str, tuple[str, ...]]]:
+    def fields(self, state: Any) -> list[tuple[str, str, Mapping[str, str]]]:
         """Return the fields of a form that sets a state.
 
         Args:
             state: The state whose values they show.
 
         Returns:
-            Of each field the name, the value, and the values to choose from, none if it is typed.
+            Of each field the name, the value, and the values to choose from with their words, none
+            if it is typed.
         """
         names, values = self._apart(state)
         columns = self._columns(names)
-        found = []
+        found: list[tuple[str, str, Mapping[str, str]]] = []
         for name, value in zip(names, values, strict=True):
-            known = ("False", "True") if isinstance(value, bool) else ()
-            options = tuple(columns.get(name, known))
-            if len(options) > _MOST_OPTIONS:
-                options = ()
-            found.append((name, field_text(value), options))
+            known = columns.get(name, _FLAGS if isinstance(value, bool) else {})
+            told = known.items() if len(known) <= _MOST_OPTIONS else ()
+            options = {text: field_text(self.solved.game, name, one) for text, one in told}
+            found.append((name, _written(value), options))
         return found
 
     def with_fields(self, state: Any, texts: Mapping[str, str]) -> Any:
@@ -133,83 +133,18 @@ class States:
         columns = self._columns(names)
         for place, name in enumerate(names):
             text = texts.get(name, "").strip() if name in texts else None
-            if text is None or text == field_text(values[place]):
+            if text is None or text == _written(values[place]):
                 continue
-            values[place] = _value(self.label(name), text, values[place], columns.get(name))
+            values[place] = _value(name, text, values[place], columns.get(name))
         if self.table is None:
             return self._checked(_rebuilt(state, iter(values)))
         with suppress(Exception):  # The class of a state may refuse what is none.
             found = _rebuilt(state, iter(values))
             if found in self.table.index:
                 return found
-        told = ", ".join(
-            f"{self.label(name)} {self.told(name, field_text(value))}"
-            for name, value in zip(names, values, strict=True)
-        )
-        raise ValueError(f"no state that can be reached has {told}")
-
-    def words(self, state: Any) -> str:
-        """Return a state in one line."""
-        place = self.named(words(self.solved.game).place(state))
-        if place:
-            return place
-        coordinates = words(self.solved.game).coordinates(state)
-        facts = self.facts(state)
-        if coordinates:
-            facts = [(self.named(name), str(value)) for name, value in coordinates.items()]
-        # A player's name says which field it is, as "player A" does.
-        return ", ".join(
-            value if name == "state" or value.startswith(name) else f"{name} {value}"
-            for name, value in facts
-        )
-
-    def facts(self, state: Any) -> list[tuple[str, str]]:
-        """The fields of a state by their names, both in words; without those that are empty."""
-        names, values = self._apart(state)
-        found: list[tuple[str, str]] = []
-        for name, value in zip(names, values, strict=True):
-            if value is None or value in ("", ()):
-                continue
-            text = self.told(name, field_text(value))
-            base, _, entry = name.rpartition(" ")
-            if self.label(name) == name and entry.isdecimal():
-                # A hand of cards is one fact.
-                if found and found[-1][0] == base:
-                    found[-1] = base, f"{found[-1][1]} {text}"
-                else:
-                    found.append((base, text))
-            else:
-                found.append((self.label(name), text))
-        return found
-
-    def label(self, name: str) -> str:
-        """The name of a field in words: of an entry of a pair, whose it is."""
-        base, _, entry = name.rpartition(" ")
-        pair = {f"{base} 1", f"{base} 2"}
-        if self.solved.game.info.players != 2 or name not in pair or not pair <= self._names:
-            return self.named(name)
-        if f"{base} 3" in self._names:
-            return self.named(name)
-        return f"{base} of {words(self.solved.game).player_name(int(entry) - 1)}"
-
-    def told(self, name: str, text: str) -> str:
-        """The value of a field in words."""
-        if self.solved.game.info.players == 2 and name in PLAYERS and text in ("0", "1"):
-            return words(self.solved.game).player_name(int(text))
-        return {"True": "yes", "False": "no", "None": "–", "-1": "−1"}.get(text, text)
-
-    def named(self, text: str) -> str:
-        """A text of the game in which players have their names."""
-        for player in (0, 1):
-            side = words(self.solved.game).player_name(player)
-            text = text.replace(f"Player {player}", side[:1].upper() + side[1:])
-            text = text.replace(f"player {player}", side)
-        return text
-
-    @cached_property
-    def _names(self) -> set[str]:
-        """The names of the fields of the first start."""
-        return set(self._apart(self.starts[0])[0])
+        given = zip(names, values, strict=True)
+        told = {name: field_text(self.solved.game, name, value) for name, value in given}
+        raise ValueError(f"no state that can be reached has {facts_text(told)}")
 
     def _apart(self, state: Any) -> tuple[list[str], list[Any]]:
         """The names and the values of a state's fields."""
@@ -238,7 +173,7 @@ class States:
         if kind not in self._known:
             columns = zip(*(values for _, values in self._kinds.get(kind, ())), strict=True)
             self._known[kind] = {
-                name: {field_text(value): value for value in ordered(set(column))}
+                name: {_written(value): value for value in ordered(set(column))}
                 for name, column in zip(kind, columns, strict=False)
             }
         return self._known[kind]
@@ -252,6 +187,11 @@ class States:
                 names, values = self._apart(state)
                 kinds.setdefault(tuple(names), []).append((state, values))
         return kinds
+
+
+def _written(value: Any) -> str:
+    """A field's value as a form has it; the members of a set in an order of their own."""
+    return f"{{{', '.join(sorted(map(str, value)))}}}" if isinstance(value, Set) else str(value)
 
 
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
@@ -294,5 +234,5 @@ def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         value = text if isinstance(like, str) else literal_eval(text)
     if value is ... or len(text) > _LONGEST_VALUE or not _alike(value, like):
-        raise ValueError(f"{name} is {shown(text)}; allowed are values such as {field_text(like)}")
+        raise ValueError(f"{name} is {shown(text)}; allowed are values such as {_written(like)}")
     return value

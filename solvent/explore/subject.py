@@ -23,9 +23,10 @@ from solvent.model.parameters import check_choice
 from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import GameSpec, spec_of
 from solvent.model.table_cache import game_identity
+from solvent.model.text import state_fields
 from solvent.report.sections import Section
 from solvent.report.solved import SolvedTask, game_record
-from solvent.report.state_map import BOARD, StateMap, leaves, state_map, state_map_section
+from solvent.report.state_map import BOARD, StateMap, state_map, state_map_section
 
 # The largest table for which a board shows the values of squares.
 _MOST_SQUARES = 100_000
@@ -156,8 +157,7 @@ def place_of(solved: SolvedGame, state: Any) -> dict[str, Any]:
         solved: The game.
         state: A state of the game.
     """
-    own = words(solved.game)
-    found = dict(own.coordinates(state) or leaves(state, own.entry_names()))
+    found = state_fields(solved.game, state)
     return found if found.keys() >= set(BOARD) else {}
 
 

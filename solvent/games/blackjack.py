@@ -13,6 +13,7 @@ as the book's 200 states have it. ``natural=False`` makes a natural a 21 like an
 what Gymnasium's ``Blackjack-v1`` does unless it is told otherwise.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -124,6 +125,10 @@ class Blackjack(Rules):
             for asked, s in drawn_to(PLAYER_ASKED, total, usable).items():
                 found.append(Outcome(p * q * r * s, Hand(asked[0], dealer, asked[1], natural)))
         return tuple(sorted(merged(found), key=lambda outcome: outcome.state))
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of a hand's entries, which an observation has, too."""
+        return {"": self.info.observation_labels}
 
     def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
         """Return stick and hit; with a natural there is no choice."""

@@ -146,6 +146,11 @@ class Blotto(Rules):
         seen = [n for side in sides for n in (side or (0,) * self.fields)]
         return np.array(seen, np.float32) / np.float32(max(self.soldiers))
 
+    def place(self, state: Battle) -> str:
+        """Return both divisions."""
+        first, second = ("-".join(map(str, own)) for own in state)
+        return f"{first} against {second}" if first else "before the battle"
+
     def scene(self, state: Battle) -> Scene:
         """Draw the battlefields with the soldiers on them."""
         if not self.is_terminal(state):

@@ -179,10 +179,14 @@ class Corridor(Rules):
         indicators = np.arange(self.rooms) == state.room
         return np.asarray(indicators | (state.room == self.rooms), np.float32)
 
+    def place(self, state: Place) -> str:
+        """Return how the episode has ended before the goal."""
+        return "The clock has stopped the episode" if state.room == STOPPED else ""
+
     def scene(self, state: Place) -> Scene:
         """Draw the row with its goal."""
-        if state.room == STOPPED:
-            return (Prose("", ("The clock has stopped the episode.",)),)
+        if stopped := self.place(state):
+            return (Prose("", (f"{stopped}.",)),)
         return (grid([f"{'.' * self.rooms}G"], (0, state.room)),)
 
 

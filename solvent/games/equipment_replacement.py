@@ -8,7 +8,7 @@ optimal: in each period there is a wear from which on the machine is replaced. T
 numbers open; those here are our own, and the wear has a worst state.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -95,6 +95,10 @@ class EquipmentReplacement(Rules):
             observation_labels=("periods left", "wear"),
             unit="units of profit",
         )
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of a state's entries, which an observation has, too."""
+        return {"": self.info.observation_labels}
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the state at the beginning of the first period."""

@@ -12,6 +12,7 @@ The points so far are no part of the state: with differences of points they do n
 follows.
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -133,6 +134,11 @@ class Goofspiel(Rules):
     @property
     def _every(self) -> range:
         return range(1, self.cards + 1)
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the prizes and the hands."""
+        hands = (f"hand of {self.player_name(player)}" for player in (0, 1))
+        return {"": ("prize", "prizes to come", *hands)}
 
     def scene(self, state: Bidding) -> Scene:
         """Draw the prizes and both hands."""

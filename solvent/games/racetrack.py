@@ -12,7 +12,7 @@ equal parts as the larger velocity has, and meets the cell nearest to the end of
 rounded up and to the right.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -167,6 +167,10 @@ class Racetrack(Rules):
         ]
         return tuple(Outcome(Fraction(1, len(cells)), Car(*cell, 0, 0)) for cell in cells)
 
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of a state's entries, which an observation has, too."""
+        return {"": self.info.observation_labels}
+
     def initial(self) -> tuple[Outcome, ...]:
         """Return the distribution of starts: any cell of the starting line, at velocity 0."""
         return self._line
@@ -217,12 +221,16 @@ class Racetrack(Rules):
         scale = (len(self.rows), len(self.rows[0]), FASTEST, FASTEST)
         return (np.array(state) / scale).astype(np.float32)
 
+    def place(self, state: Car) -> str:
+        """Return where the race has ended."""
+        return "The car is over the finish" if self.is_terminal(state) else ""
+
     def scene(self, state: Car) -> Scene:
         """Draw the track, and the velocity or the end of the race."""
         here = None if self.is_terminal(state) else (state.row, state.column)
         track = grid(self.rows, here, {FINISH: Square("", "goal", name="finish")})
         velocity = f"Velocity: {state.up} up, {state.right} to the right."
-        return track, Prose("", (velocity if here else "The car is over the finish.",))
+        return track, Prose("", (velocity if here else f"{self.place(state)}.",))
 
 
 def _check_rows(rows: Sequence[str]) -> None:

@@ -100,7 +100,7 @@ SPEC = GameSpec(
     make=RandomWalk,
     rules=(
         "A walker goes left or right by chance until it leaves the row: on the right for\n"
-        "1, on the left for nothing, or for -1. There is nothing to choose."
+        "1, on the left for nothing, or for −1. There is nothing to choose."
     ),
     environments={
         "solvent/RandomWalk-v0": Environment(

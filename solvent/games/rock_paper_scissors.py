@@ -99,6 +99,12 @@ class RockPaperScissors(Rules):
         mine, other = state if player == 0 else state[::-1]
         return np.array([(mine + 1) / 3, (other + 1) / 3], np.float32)
 
+    def place(self, state: Hands) -> str:
+        """Return both throws."""
+        if not self.is_terminal(state):
+            return "before the throw"
+        return f"{THROWS[state.first]} against {THROWS[state.second]}"
+
     def scene(self, state: Hands) -> Scene:
         """Draw what can be thrown, or both throws."""
         if not self.is_terminal(state):

@@ -16,7 +16,7 @@ discount of 1 less that probability, and the undiscounted return of an episode h
 paper calls N, S, E and W is so the same to both, and a policy for one seat is one for the other.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -166,6 +166,15 @@ class Soccer(Rules):
             for player, seat in enumerate(("first", "second"))
         }
 
+    def value_names(self) -> Mapping[str, Mapping[int, str]]:
+        """Return the results in words."""
+        goals = {player: f"{self.player_name(player)} scores" for player in (0, 1)}
+        return {"result": {PLAYING: "none yet", DRAWN: "The game ends as a draw", **goals}}
+
+    def place(self, state: Pitch) -> str:
+        """Return the result once there is one."""
+        return self.value_names()["result"][state.result] if self.is_terminal(state) else ""
+
     def explain(self, action: int, player: int) -> str:
         """Return the square that an action leads to."""
         return ("west", "east", "south", "north", "nowhere")[action] if player == 0 else (
@@ -175,8 +184,7 @@ class Soccer(Rules):
     def scene(self, state: Pitch) -> Scene:
         """Draw the pitch with both players; the one with the ball has a dot."""
         if self.is_terminal(state):
-            scored = f"{self.player_name(state.result)} scores." if state.result != DRAWN else ""
-            return (Prose("", (scored or "The game ends as a draw.",)),)
+            return (Prose("", (f"{self.place(state)}.",)),)
         rows = []
         for row in range(HEIGHT):
             line = [Cell()] * WIDTH

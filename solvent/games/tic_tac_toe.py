@@ -7,6 +7,7 @@ mirroring the board, and is a draw when both play well (R. Sutton and A. Barto, 
 Learning", 2nd edition, 2018, begin with it in section 1.5).
 """
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import ClassVar, NamedTuple
@@ -103,6 +104,24 @@ class TicTacToe(Rules):
         sign = {EMPTY: 0, CROSS + player: 1, NOUGHT - player: -1}
         mine = not self.is_terminal(state) and self.turn(state) == player
         return np.array([*(sign[mark] for mark in state.squares), mine], np.float32)
+
+    def place(self, state: Board) -> str:
+        """Return the squares of each mark."""
+        taken = {
+            player: [name for name, mark in zip(SQUARES, state.squares, strict=True) if mark == own]
+            for player, own in enumerate((CROSS, NOUGHT))
+        }
+        told = (f"{self.player_name(p)} {', '.join(own)}" for p, own in taken.items() if own)
+        return "; ".join(told) or "the empty board"
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of the squares."""
+        return {"squares": SQUARES}
+
+    def value_names(self) -> Mapping[str, Mapping[int, str]]:
+        """Return the names of the marks."""
+        marks = {EMPTY: "empty", CROSS: "cross", NOUGHT: "nought"}
+        return dict.fromkeys(SQUARES, marks)
 
     def scene(self, state: Board) -> Scene:
         """Draw the board, on which a click sets a mark."""

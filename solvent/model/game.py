@@ -212,7 +212,17 @@ class Words:
         return {}
 
     def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Return names for the entries of tuples in states, by the field that is the tuple."""
+        """Return names for the entries of tuples in states, by the field that is the tuple.
+
+        The empty name stands for the state itself.
+        """
+        return {}
+
+    def value_names(self) -> Mapping[str, Mapping[Any, str]]:
+        """Return names for the values of fields, by the field; other values are shown as they are.
+
+        Fields that are called ``player``, ``turn`` and the like need none.
+        """
         return {}
 
     def labels(self, state: Any) -> Mapping[int, str]:
@@ -339,6 +349,9 @@ class ModifiedGame(Words):
 
     def entry_names(self) -> Mapping[str, Sequence[str]]:
         return words(self.game).entry_names()
+
+    def value_names(self) -> Mapping[str, Mapping[Any, str]]:
+        return words(self.game).value_names()
 
     def labels(self, state: Any) -> Mapping[int, str]:
         return words(self.game).labels(state)

@@ -33,7 +33,7 @@ from solvent.model.game import Alternating, Words, words
 from solvent.model.parameters import shown
 from solvent.model.progress import OnProgress
 from solvent.model.registry import make_game, spec_of
-from solvent.model.text import action_names
+from solvent.model.text import action_names, signed
 
 LETTER = re.compile("[A-Z]")
 """The name of an action that is a letter, such as that of a defence in football."""
@@ -315,7 +315,8 @@ class Session:
                 state = outcome.state
                 if gained and not self.scale.is_chance and not self.game.is_terminal(state):
                     sign = 1 if self.player == 0 else -1
-                    self.show(f"You receive {sign * gained:g}, which makes {sign * reward:g}.")
+                    told = signed(f"{sign * gained:g}, which makes {sign * reward:g}")
+                    self.show(f"You receive {told}.")
                 self.show("")
         except (EOFError, KeyboardInterrupt, LeaveError):
             self.show("")

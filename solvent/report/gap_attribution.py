@@ -5,7 +5,7 @@ from typing import Any
 
 from solvent.exact import GapLocation, Solution
 from solvent.model import Game, TabularGame, TabularPolicy
-from solvent.model.text import choice_text, field_values
+from solvent.model.text import choice_text
 
 
 @dataclass(frozen=True, slots=True)
@@ -14,7 +14,6 @@ class LosingState:
 
     Attributes:
         state: The state.
-        fields: The values of its fields.
         chosen: The policy's choice there.
         best: An optimal policy's choice there.
         contribution: Expected loss there in an episode.
@@ -24,7 +23,6 @@ class LosingState:
     """
 
     state: Any
-    fields: tuple[Any, ...]
     chosen: str
     best: str
     contribution: float
@@ -58,7 +56,6 @@ def losing_states(
     return tuple(
         LosingState(
             state=game.states[state],
-            fields=field_values(game, game.states[state]),
             chosen=choice_text(game, policy, state, actions, rules),
             best=choice_text(game, optimal, state, actions, rules),
             contribution=float(location.contribution[state]),

@@ -535,7 +535,8 @@ def bar(
         for n, colour in enumerate(colours)
     )
     labels = "".join(
-        f'<text x="{left + along:.1f}" y="{top + height + 14}" text-anchor="middle">{n:.3g}</text>'
+        f'<text x="{left + along:.1f}" y="{top + height + 14}" text-anchor="middle">'
+        f"{tick(float(f'{n:.3g}'))}</text>"
         for n, along in places.items()
     )
     return f'<g shape-rendering="crispEdges">{rects}</g>{labels}'

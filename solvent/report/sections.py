@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from solvent.exact import SolvedGame
-from solvent.model.text import brief, exact, small, whole
+from solvent.model.text import brief, exact, facts_text, signed, small, state_text, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -56,7 +56,8 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"brief": brief, "exact": exact, "small": small, "whole": whole}
+    words = brief, exact, facts_text, signed, small, state_text, whole
+    environment.globals |= {one.__name__: one for one in words}
     return environment
 
 

@@ -32,6 +32,10 @@
     return Number.isInteger(value) ? minus(String(value)) : text;
   };
   const loses = (value) => (value >= 0.0005 ? value.toFixed(4) : value.toExponential(1));
+  // Texts have minus signs, which numbers of this language have not.
+  const number = (text) => +text.replace("−", "-");
+  // A name such as "player A" says which field it is.
+  const told = (name, text) => (name === "state" || text.startsWith(name) ? text : `${name} ${text}`);
   const escaped = (text) => text.replace(/[&<>"]/g, (c) => `&#${c.charCodeAt(0)};`);
 
   // Slanted lines over a rectangle; cells that can be reached are painted over them.
@@ -128,13 +132,13 @@
       const room = wide ? 7 * Math.max(...texts.map((text) => text.length)) + 8 : 15;
       const every = [1, 2, 5, 10, 20, 25, 50, 100, 200].find((k) => k * size >= room) || 500;
       const apart = field.number && texts.length > 1
-        ? (field.values[texts.length - 1] - field.values[0]) / (texts.length - 1) : 1;
-      const whole = field.number && field.values.every((text) => Number.isInteger(+text));
+        ? (number(field.values[texts.length - 1]) - number(field.values[0])) / (texts.length - 1) : 1;
+      const whole = field.number && field.values.every((text) => Number.isInteger(number(text)));
       const step = every * Math.max(1, Math.ceil(apart - 0.5));
       const shown = [];
       let free = -Infinity;
       texts.forEach((text, i) => {
-        if (whole ? field.values[i] % step : i % every) return;
+        if (whole ? number(field.values[i]) % step : i % every) return;
         if (i * size < free) return;
         free = i * size + room;
         shown.push([i, text]);
@@ -286,8 +290,9 @@
     };
 
     const describe = (n) => {
-      const at = data.texts.length ? `State ${data.texts[20 * fields[0].place[n] + fields[1].place[n]]}`
-        : fields.map((field) => `${field.name} ${field.values[field.place[n]]}`).join(", ");
+      const only = fields[0].name.replace(/^state from$| from$/, "");
+      const at = data.texts.length ? told(only, data.texts[20 * fields[0].place[n] + fields[1].place[n]])
+        : fields.map((field) => told(field.name, field.values[field.place[n]])).join(", ");
       if (n >= data.states) {
         return `${at}: the episode ends here${Number.isFinite(value[n]) ? `, reward ${exact(value[n])}` : ""}.`;
       }
@@ -310,7 +315,7 @@
     const point = (cell) => {
       pointed = cell;
       const n = grid.get(cell);
-      const name = (f, i) => `${fields[f].name} ${fields[f].values[i]}`;
+      const name = (f, i) => told(fields[f].name, fields[f].values[i]);
       find(".pointed").textContent = n !== undefined ? describe(n)
         : `${name(x(), cell % frame.columns)}${y() < 0 ? "" : `, ${name(y(), Math.floor(cell / frame.columns))}`}: ${absent}.`;
       const [cx, cy] = corner(cell);

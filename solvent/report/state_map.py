@@ -11,9 +11,9 @@ shown; then only the best action of each state; then only the slices that optima
 The page says which parts are omitted.
 """
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from contextlib import suppress
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass
 from html import escape
 from itertools import chain, takewhile
 from typing import Any
@@ -21,9 +21,10 @@ from typing import Any
 import numpy as np
 
 from solvent.exact import state_visitation
-from solvent.model import GameInfo, TabularGame, ValueScale
+from solvent.model import Game, GameInfo, TabularGame, ValueScale
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import words
+from solvent.model.text import field_text, leaves, state_fields, state_text
 from solvent.report.panel import ALGORITHMS, CIVIDIS, VIRIDIS, shade
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
@@ -65,12 +66,20 @@ class Field:
     Attributes:
         name: The name of the field.
         values: The values in the order of the axis.
+        texts: The values in words.
         place: [C] the number of each cell's value.
     """
 
     name: str
     values: tuple[Any, ...]
+    texts: tuple[str, ...]
     place: Ints
+
+    @property
+    def is_number(self) -> bool:
+        """Return whether the values are numbers that have no words of their own."""
+        numbers = all(isinstance(value, int | float) for value in self.values)
+        return numbers and not any(map(str.isalpha, "".join(self.texts)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -139,7 +148,7 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
     table = solved.table
     states = np.flatnonzero(~table.terminal)
     rows, ends = _rows(solved, states)
-    told, texts = _fields(rows)
+    told, texts = _fields(solved.game, rows)
     kept, omitted = _every_kth(told)
     width = max(mask.shape[1] for mask in table.mask)
     seats = 1 if table.info.players == 1 or table.turn is not None else 2
@@ -180,8 +189,8 @@ def embedded(found: StateMap, agents: Sequence[ScoredAgent]) -> dict[str, Any]:
         "fields": [
             {
                 "name": field.name,
-                "values": [field_text(value) for value in field.values],
-                "number": all(isinstance(value, int | float) for value in field.values),
+                "values": field.texts,
+                "number": field.is_number,
                 "place": field.place.astype("<u2"),
             }
             for field in found.fields
@@ -258,8 +267,8 @@ def action_colours(used: Sequence[Ints], count: int) -> list[str]:
 def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], Ints]:
     """The fields of each state by their names, and the ends on the board, whose fields come last.
 
-    If states have different fields, the only field is the state itself. Ends are left out that are
-    off the board, or at the place of a state in which play goes on.
+    If states have different fields, or there is one, the only field is the state itself. Ends are
+    left out that are off the board, or at the place of a state in which play goes on.
     """
     game, table = solved.game, solved.table
     entries, coordinates = words(game).entry_names(), words(game).coordinates
@@ -267,13 +276,19 @@ def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], In
     def fields_of(state: Any) -> Mapping[str, Any]:
         return coordinates(state) or dict(leaves(state, entries))
 
-    rows = [fields_of(table.states[s]) for s in states.tolist()]
+    live = [table.states[s] for s in states.tolist()]
+    rows = [fields_of(state) for state in live]
     if not rows:
         raise ValueError(f"{table.info.name} has no start from which an episode goes on")
     names = rows[0].keys()
     if any(row.keys() != names for row in rows):
-        return [{"state": table.states[s]} for s in states.tolist()], states[:0]
-    if not names >= set(BOARD):
+        # Of hands of cards that differ in size, each is one field.
+        rows = [state_fields(game, state) for state in live]
+        names = rows[0].keys()
+    on_board = names >= set(BOARD)
+    if any(row.keys() != names for row in rows) or (len(rows) == 1 and not on_board):
+        return [{"state": state_text(game, state)} for state in live], states[:0]
+    if not on_board:
         return rows, states[:0]
     taken = {tuple(row.values()) for row in rows}
     if len(taken) < len(rows):
@@ -288,32 +303,9 @@ def _rows(solved: SolvedTask, states: Ints) -> tuple[list[Mapping[str, Any]], In
     return [*rows, *ends.values()], np.array(list(ends), np.int64)
 
 
-def leaves(
-    state: Any, entries: Mapping[str, Sequence[str]], name: str = ""
-) -> Iterator[tuple[str, Any]]:
-    """Yield the fields of a state with their names; nested fields are taken apart.
-
-    Args:
-        state: A state of a game.
-        entries: The names of entries, as :meth:`~solvent.model.game.Words.entry_names` gives them.
-        name: The prefix of all names.
-    """
-    parts: Iterator[tuple[str, Any]]
-    if isinstance(state, tuple) and state:
-        own = getattr(state, "_fields", [str(number) for number in range(1, len(state) + 1)])
-        if len(entries.get(name, ())) == len(state):
-            own, name = entries[name], ""
-        parts = ((str(part), value) for part, value in zip(own, state, strict=True))
-    elif is_dataclass(state) and not isinstance(state, type):
-        parts = ((part.name, getattr(state, part.name)) for part in fields(state))
-    else:
-        yield name or "state", state
-        return
-    for part, value in parts:
-        yield from leaves(value, entries, f"{name} {part}".strip().replace("_", " "))
-
-
-def _fields(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[Field, ...], tuple[str, ...]]:
+def _fields(
+    game: Game, rows: Sequence[Mapping[str, Any]]
+) -> tuple[tuple[Field, ...], tuple[str, ...]]:
     """The fields that vary, both of a board, and the texts of states whose one row is wrapped."""
     told = []
     for name in rows[0]:
@@ -321,17 +313,18 @@ def _fields(rows: Sequence[Mapping[str, Any]]) -> tuple[tuple[Field, ...], tuple
         values = ordered(set(column))
         number = {value: i for i, value in enumerate(values)}
         place = np.array([number[value] for value in column], np.int64)
-        told.append(Field(name, values, place))
+        texts = tuple(field_text(game, name, value) for value in values)
+        told.append(Field(name, values, texts, place))
     board = BOARD if rows[0].keys() >= set(BOARD) else ()
     varying = tuple(one for one in told if len(one.values) > 1 or one.name in board) or (told[0],)
     if len(varying) > 1 or len(varying[0].values) <= _WRAPPED:
         return varying, ()
     [only] = varying
-    texts = tuple(field_text(value) for value in only.values)
+    firsts, steps = only.texts[::_WRAPPED], tuple(f"+{n}" for n in range(_WRAPPED))
     return (
-        Field(f"{only.name} from", tuple(texts[::_WRAPPED]), only.place // _WRAPPED),
-        Field("and", tuple(f"+{n}" for n in range(_WRAPPED)), only.place % _WRAPPED),
-    ), texts
+        Field(f"{only.name} from", firsts, firsts, only.place // _WRAPPED),
+        Field("and", steps, steps, only.place % _WRAPPED),
+    ), only.texts
 
 
 def ordered(values: set[Any]) -> tuple[Any, ...]:
@@ -339,12 +332,11 @@ def ordered(values: set[Any]) -> tuple[Any, ...]:
     if not any(isinstance(value, Set) for value in values):
         with suppress(TypeError):
             return tuple(sorted(values))
-    return tuple(sorted(values, key=lambda value: (type(value).__name__, field_text(value))))
 
+    def text(value: Any) -> str:
+        return str(sorted(map(str, value)) if isinstance(value, Set) else value)
 
-def field_text(value: Any) -> str:
-    """A field's value for a reader; the members of a set in an order of their own."""
-    return f"{{{', '.join(sorted(map(str, value)))}}}" if isinstance(value, Set) else str(value)
+    return tuple(sorted(values, key=lambda value: (type(value).__name__, text(value))))
 
 
 def _every_kth(told: Sequence[Field]) -> tuple[Bools, str]:
@@ -410,7 +402,12 @@ def _compact(told: Sequence[Field], kept: Bools) -> tuple[Field, ...]:
     """Return the same fields with only the values of the kept cells."""
     found = [(one, *np.unique(one.place[kept], return_inverse=True)) for one in told]
     return tuple(
-        Field(one.name, tuple(one.values[n] for n in used.tolist()), place)
+        Field(
+            one.name,
+            tuple(one.values[n] for n in used.tolist()),
+            tuple(one.texts[n] for n in used.tolist()),
+            place,
+        )
         for one, used, place in found
     )
 

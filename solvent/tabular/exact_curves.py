@@ -22,6 +22,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.gymnasium_table import numbers_of
 from solvent.model.parameters import check_choice, check_integer
+from solvent.model.text import signed
 from solvent.report.panel import (
     ALGORITHMS,
     LEVELS,
@@ -115,7 +116,7 @@ class Curves:
         name = QUANTITIES[self.quantity]
         panel = Panel(title or name, name, Axis(0.0, float(max(self.at[-1], 1))), y, self.along)
         if not logarithmic:
-            panel.level(self.optimum, f"optimum {self.optimum:.4g}".replace("-", "−"), "optimum")
+            panel.level(self.optimum, signed(f"optimum {self.optimum:.4g}"), "optimum")
         styles = zip(cycle(ALGORITHMS), cycle(SHAPES), strict=False)
         for (algorithm, line), (colour, shape) in zip(self.means.items(), styles, strict=False):
             text = f"{algorithm}: {line[-1]:.4g} in the end"

@@ -407,8 +407,9 @@ class CurveCallback(Watcher, ABC):
 
     def _report(self) -> None:
         if self.report is not None:
-            total = self.model._total_timesteps
-            self.report(Moment(min(self.num_timesteps, total), total, self.curve[-1]))
+            # A rollout may have more steps than were asked for.
+            steps, total = self.num_timesteps, self.model._total_timesteps
+            self.report(Moment(steps, max(steps, total), self.curve[-1]))
             self._next_report = time.monotonic() + INTERVAL
 
     @abstractmethod

@@ -34,6 +34,7 @@ from solvent.games import (
 )
 from solvent.games.soccer import DRAWN, OFF, PLAYING
 from solvent.model.scene import Grid
+from solvent.model.text import state_text
 
 KEPT = Path(__file__).with_name("words.txt")
 
@@ -109,7 +110,7 @@ def lines(game: Any, states: list[tuple[Any, ...]]) -> Iterator[str]:
     yield from (f"  {field}: {', '.join(own)}" for field, own in game.entry_names().items())
     for values in states:
         state = type(game.initial()[0].state)(*values)
-        yield f"  {tuple(state)}"
+        yield f"  {tuple(state)} {state_text(game, state)}"
         yield from (f"    | {line}" for line in game.draw(state).splitlines())
         yield from (f"    {type(part).__name__} {written(part)}" for part in game.scene(state))
 

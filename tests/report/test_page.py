@@ -23,6 +23,7 @@ from solvent.benchmark.suites import Task, task_game
 from solvent.exact import StoreError, load_policy, save_policy, score, solve
 from solvent.exact.learning_curve import read_curve
 from solvent.model import TabularPolicy, compile_game
+from solvent.model.text import interval
 from solvent.report import write_report
 from solvent.report.page import render
 from solvent.report.solved import SolvedTask, solve_task
@@ -125,7 +126,7 @@ def test_optimum_and_bracket_are_those_of_the_results(
              if tag == "p" and "data-value" in given]  # fmt: skip
     assert shown == [task["optimum"] for task in tasks]
     for task in tasks:
-        assert f"[{task['bracket'][0]}, {task['bracket'][1]}]" in text
+        assert interval(*task["bracket"]) in text
 
 
 def test_the_written_number_is_the_exact_one_rounded(text: str) -> None:

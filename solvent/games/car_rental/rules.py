@@ -19,7 +19,7 @@ The reward of a day is the expected rent, given the cars in the morning, less th
 the number of rented cars is not drawn apart from the number left. Values are the same.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -154,6 +154,10 @@ class CarRental(Rules):
     def _evenings(self) -> Iterator[Cars]:
         """Return all states, ordered by the cars at the first location."""
         return map(Cars._make, product(range(self.capacity + 1), repeat=2))
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of a state's entries, which an observation has, too."""
+        return {"": self.info.observation_labels}
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the uniform distribution over all states."""

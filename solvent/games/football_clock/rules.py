@@ -59,7 +59,7 @@ with its extra point, where a little more or less matters most. In the order of 
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
@@ -504,6 +504,10 @@ class TimedFootball(ChartFootball):
                 f"with it, {without} without"
             )
         return "\n".join(lines)
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of both sides' time-outs."""
+        return {"timeouts": tuple(f"time-outs of {self.player_name(side)}" for side in (0, 1))}
 
     def place(self, state: TimedPosition) -> str:
         """Such as ``0:45 left, tied, player A has 3rd and 7 at the other's 34``."""

@@ -252,6 +252,11 @@ class FootballDrive(Words):
             np.float32,
         )
 
+    def place(self, state: Drive) -> str:
+        """Return down and distance, or the end of the drive."""
+        *_, news = self._drawing(state)
+        return f"{news[0].lower()}{news[1:].rstrip('.!')}"
+
     def scene(self, state: Drive) -> Scene:
         """Return the field, with the ball and the line to gain, and down and distance."""
         ball, gain, news = self._drawing(state)

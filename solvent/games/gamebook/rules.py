@@ -243,10 +243,17 @@ class Gamebook(Words):
             return f"the start, pick {state.block + 1}" if state.block else "the start"
         return f"section {state.section}{IN_FIGHT.get(state.step, '')}"
 
+    def value_names(self) -> Mapping[str, Mapping[str, str]]:
+        """Return the decisions of a fight in words."""
+        return {"step": {step: text.removeprefix(", ") for step, text in IN_FIGHT.items()}}
+
     def entry_names(self) -> dict[str, tuple[str, ...]]:
         """Return the names of the book's fields, distinct from the attributes of a page."""
         names = self.book.fields
-        return {"values": tuple(f"values {n}" if n in Page._fields else n for n in names)}
+        return {
+            "": tuple("fight or shop" if name == "local" else name for name in Page._fields),
+            "values": tuple(f"values {n}" if n in Page._fields else n for n in names),
+        }
 
     def final_state(self, state: Page) -> FinalState:
         """Return the ending, its section, and the values of the fields in `keep`.

@@ -30,6 +30,7 @@ is impossible and should be left out.
 """
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
@@ -180,6 +181,10 @@ class Greed(Rules):
         phase = PHASES.index(state.phase)
         one = np.array([state.player]), np.array([state.scores]), np.array([phase])
         return np.asarray(_observations(*one, self.limit + 1)[player][0])
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of both scores."""
+        return {"scores": tuple(f"score of {self.player_name(player)}" for player in (0, 1))}
 
     def scene(self, state: Position) -> Scene:
         """Draw both scores as bars, and the dice, with the odds of going bust, or the result.

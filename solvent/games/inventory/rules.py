@@ -11,7 +11,7 @@ of (S, s) policies in the dynamic inventory problem", 1960, where demand waits i
 lost).
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import NamedTuple
@@ -98,6 +98,10 @@ class Inventory(Rules):
         """Return the largest absolute reward of a period."""
         costs = self.fixed_cost + (self.cost + self.holding) * self.capacity
         return max(costs, self.price * self.capacity)
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of a state's entries, which an observation has, too."""
+        return {"": self.info.observation_labels}
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the state at the beginning of the first period."""

@@ -13,6 +13,7 @@ Presser's equations also allow holding at 0, which is never better than rolling.
 """
 
 import random
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -156,6 +157,10 @@ class Pig(Rules):
         if after.player == state.player:
             return f"The die shows {after.total - state.total}."
         return "The die shows 1: the turn is over, and its points are lost."
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of both scores."""
+        return {"scores": tuple(f"score of {self.player_name(player)}" for player in (0, 1))}
 
     def scene(self, state: Turn) -> Scene:
         """Draw both scores and the turn's points as bars, and the actions as cards."""

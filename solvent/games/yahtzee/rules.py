@@ -377,6 +377,10 @@ class Yahtzee(Rules):
         seen[-1] = state.bonus
         return seen
 
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the names of a turn's entries."""
+        return {"": ("dice", "rolls left", "open boxes", "upper section", "bonus for a Yahtzee")}
+
     def labels(self, state: Turn) -> Mapping[int, str]:
         """Return the legal actions in words: the kept dice, or the box and its points."""
         if not state.dice:
@@ -385,7 +389,8 @@ class Yahtzee(Rules):
         for action in self.legal_actions(state)[0]:
             if action >= self.keeps:
                 box = self.scorecard[action - self.keeps]
-                words[action] = f"{box}, {self.scores(state)[box]} points"
+                scored = self.scores(state)[box]
+                words[action] = f"{box}, {scored} point{'' if scored == 1 else 's'}"
             else:
                 kept = self.kept(state, action)
                 words[action] = f"keep {_faces(kept)}" if kept else "roll all dice"
