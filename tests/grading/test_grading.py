@@ -98,7 +98,7 @@ def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: P
     assert "(16,) or (16, 4)" in shown
     assert "name the files to grade" in refusal("grade", lake, "--csv", lake.parent / "grades.csv")
     drive = solvent.make_game("football-drive")
-    assert state_text(drive, drive.initial()[0].state) == "to_goal 80, to_go 10, down 1"
+    assert state_text(drive, drive.initial()[0].state) == "first and 10, 80 yards to the goal"
 
 
 def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:

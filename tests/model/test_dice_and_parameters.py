@@ -316,11 +316,11 @@ def test_texts_carry_the_unit() -> None:
     assert (won.meaning, paid.meaning) == ("chance of winning", "points")
     assert (won.text(0.51384), won.signed(-0.004), won.difference(0.004)) == (
         "51.38%",
-        "-0.40%",
+        "−0.40%",
         "0.40% of a win",
     )
     assert (paid.text(-0.94488), paid.signed(1), paid.difference(0.5)) == (
-        "-0.9449",
+        "−0.9449",
         "+1.0000",
         "0.5000 points",
     )
