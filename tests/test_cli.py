@@ -244,7 +244,9 @@ def test_a_score_says_where_the_gap_is_lost(tmp_path: Path, policy_file: Path, s
     assert "nothing is lost anywhere" in said("score", file, *SMALL)
     save_policy(file, TabularPolicy.uniform(compile_game(make_game("pig", target=8))))
     words = ("score", file, "pig", "--target", "8")
-    assert "in each of these: player A, score of player A 0, score of player B 0" in said(*words, "--top", "3")
+    assert "in each of these: player A, score of player A 0, score of player B 0" in said(
+        *words, "--top", "3"
+    )
     check_fits(*words)
     lake = said("score", "uniform", "FrozenLake-v1", "--discount", "0.9")
     assert "lost from row 0, column 0" in lake

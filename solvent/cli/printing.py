@@ -362,8 +362,7 @@ def _show_losses(
         if len({*cells}) == 1 < len(worst) and name != "place"
     }
     if 0 < len(alike) < len(fields):
-        same = facts_text(alike)
-        note(console, f"in each of these: {same}")
+        note(console, f"in each of these: {facts_text(alike)}")
         fields = {name: cells for name, cells in fields.items() if name not in alike}
     columns |= fields
     numbers = [name for name in columns if name != "place"]

@@ -7,7 +7,7 @@ form says is checked: it may say anything.
 
 import json
 from ast import literal_eval
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import fields, is_dataclass, replace
 from functools import cached_property
@@ -17,7 +17,7 @@ from typing import Any, TypeAlias
 from solvent.exact import SolvedGame, SolvedTable
 from solvent.model.game import words
 from solvent.model.parameters import shown
-from solvent.model.text import facts_text, field_text, leaves
+from solvent.model.text import facts_text, field_text, leaves, written
 from solvent.report.state_map import ordered
 
 MOST_STATES = 100_000
@@ -28,6 +28,9 @@ _MOST_OPTIONS = 60
 
 LONGEST = 2000
 """Characters of an address's state."""
+
+# Number of allowed values that an error names.
+_MOST_NAMED = 12
 
 # Characters of a field's value.
 _LONGEST_VALUE = 100
@@ -116,7 +119,7 @@ class States:
             known = columns.get(name, _FLAGS if isinstance(value, bool) else {})
             told = known.items() if len(known) <= _MOST_OPTIONS else ()
             options = {text: field_text(self.solved.game, name, one) for text, one in told}
-            found.append((name, _written(value), options))
+            found.append((name, written(value), options))
         return found
 
     def with_fields(self, state: Any, texts: Mapping[str, str]) -> Any:
@@ -133,7 +136,7 @@ class States:
         columns = self._columns(names)
         for place, name in enumerate(names):
             text = texts.get(name, "").strip() if name in texts else None
-            if text is None or text == _written(values[place]):
+            if text is None or text == written(values[place]):
                 continue
             values[place] = _value(name, text, values[place], columns.get(name))
         if self.table is None:
@@ -173,7 +176,7 @@ class States:
         if kind not in self._known:
             columns = zip(*(values for _, values in self._kinds.get(kind, ())), strict=True)
             self._known[kind] = {
-                name: {_written(value): value for value in ordered(set(column))}
+                name: {written(value): value for value in ordered(set(column))}
                 for name, column in zip(kind, columns, strict=False)
             }
         return self._known[kind]
@@ -187,11 +190,6 @@ class States:
                 names, values = self._apart(state)
                 kinds.setdefault(tuple(names), []).append((state, values))
         return kinds
-
-
-def _written(value: Any) -> str:
-    """A field's value as a form has it; the members of a set in an order of their own."""
-    return f"{{{', '.join(sorted(map(str, value)))}}}" if isinstance(value, Set) else str(value)
 
 
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:
@@ -210,14 +208,6 @@ def _alike(value: Any, own: Any) -> bool:
     return value is None or own is None or type(value) is type(own)
 
 
-def _range_text(column: Values) -> str:
-    """The values of a field in words."""
-    values = list(column.values())
-    if all(isinstance(value, int | float) for value in values):
-        return f"{values[0]} to {values[-1]}"
-    return f"such as {', '.join(list(column)[:3])}"
-
-
 def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     """Return the value that a text stands for in a field.
 
@@ -226,13 +216,13 @@ def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     """
     if column is not None:
         if text not in column:
-            allowed = list(column)
-            listed = ", ".join(allowed) if len(allowed) <= 12 else _range_text(column)
-            raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
+            more = ", and others" * (len(column) > _MOST_NAMED)
+            listed = ", ".join(list(column)[:_MOST_NAMED])
+            raise ValueError(f"{name} is {shown(text)}; allowed are {listed}{more}")
         return column[text]
     value: Any = ...
     with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
         value = text if isinstance(like, str) else literal_eval(text)
     if value is ... or len(text) > _LONGEST_VALUE or not _alike(value, like):
-        raise ValueError(f"{name} is {shown(text)}; allowed are values such as {_written(like)}")
+        raise ValueError(f"{name} is {shown(text)}; allowed are values such as {written(like)}")
     return value

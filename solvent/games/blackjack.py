@@ -13,15 +13,11 @@ as the book's 200 states have it. ``natural=False`` makes a natural a 21 like an
 what Gymnasium's ``Blackjack-v1`` does unless it is told otherwise.
 """
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
 from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
 
 from solvent.model import (
     Cell,
@@ -97,6 +93,8 @@ class Blackjack(Rules):
 
     natural: bool = True
 
+    scale = (GOAL, 10, 1, 1)
+
     def __post_init__(self) -> None:
         """Check the parameter."""
         check_flag(self.natural, "natural")
@@ -125,10 +123,6 @@ class Blackjack(Rules):
             for asked, s in drawn_to(PLAYER_ASKED, total, usable).items():
                 found.append(Outcome(p * q * r * s, Hand(asked[0], dealer, asked[1], natural)))
         return tuple(sorted(merged(found), key=lambda outcome: outcome.state))
-
-    def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of a hand's entries, which an observation has, too."""
-        return {"": self.info.observation_labels}
 
     def legal_actions(self, state: Hand) -> tuple[tuple[int, ...], ...]:
         """Return stick and hit; with a natural there is no choice."""
@@ -161,12 +155,6 @@ class Blackjack(Rules):
     def is_terminal(self, state: Hand) -> bool:
         """Return whether the hand is over."""
         return state == OVER
-
-    def observe(self, state: Hand, player: int) -> NDArray[np.float32]:
-        """Return sum / 21, the dealer's card / 10, a usable ace, a natural."""
-        return np.array(
-            [state.total / GOAL, state.dealer / 10, state.usable, state.natural], np.float32
-        )
 
     def explain(self, action: int, player: int) -> str:
         """Return a short description of an action."""

@@ -8,13 +8,11 @@ optimal: in each period there is a wear from which on the machine is replaced. T
 numbers open; those here are our own, and the wear has a worst state.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from solvent.model import (
     Environment,
@@ -96,10 +94,6 @@ class EquipmentReplacement(Rules):
             unit="units of profit",
         )
 
-    def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of a state's entries, which an observation has, too."""
-        return {"": self.info.observation_labels}
-
     def initial(self) -> tuple[Outcome, ...]:
         """Return the state at the beginning of the first period."""
         return (Outcome(Fraction(1), Machine(self.horizon, self.wear)),)
@@ -127,9 +121,10 @@ class EquipmentReplacement(Rules):
         """Return whether no period is left."""
         return state.left == 0
 
-    def observe(self, state: Machine, player: int) -> NDArray[np.float32]:
-        """Return the periods left and the wear, as fractions of their maxima."""
-        return np.array([state.left / self.horizon, state.wear / self.worst], np.float32)
+    @cached_property
+    def scale(self) -> Any:
+        """The largest numbers of periods left and of wear."""
+        return self.horizon, self.worst
 
     def scene(self, state: Machine) -> Scene:
         """Draw the periods left and the wear as bars."""

@@ -17,10 +17,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from numbers import Rational
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from solvent.model import (
     WINS,
@@ -114,9 +111,10 @@ class Gambler(Rules):
         """Return whether the capital is 0 or the goal."""
         return state.dollars in (0, self.goal)
 
-    def observe(self, state: Capital, player: int) -> NDArray[np.float32]:
-        """Return the capital, as a fraction of the goal."""
-        return np.array([state.dollars / self.goal], np.float32)
+    @cached_property
+    def scale(self) -> Any:
+        """The goal."""
+        return self.goal
 
     def scene(self, state: Capital) -> Scene:
         """Draw the capital as a bar."""

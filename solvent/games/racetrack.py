@@ -12,16 +12,13 @@ equal parts as the larger velocity has, and meets the cell nearest to the end of
 rounded up and to the right.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
 from numbers import Rational
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from typing import Any, NamedTuple
 
 from solvent.model import Cell as Square
 from solvent.model import (
@@ -167,10 +164,6 @@ class Racetrack(Rules):
         ]
         return tuple(Outcome(Fraction(1, len(cells)), Car(*cell, 0, 0)) for cell in cells)
 
-    def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of a state's entries, which an observation has, too."""
-        return {"": self.info.observation_labels}
-
     def initial(self) -> tuple[Outcome, ...]:
         """Return the distribution of starts: any cell of the starting line, at velocity 0."""
         return self._line
@@ -216,10 +209,10 @@ class Racetrack(Rules):
         """Return whether the car is beyond the finish."""
         return state == FINISHED
 
-    def observe(self, state: Car, player: int) -> NDArray[np.float32]:
-        """Return row and column over their numbers, and velocities over the largest."""
-        scale = (len(self.rows), len(self.rows[0]), FASTEST, FASTEST)
-        return (np.array(state) / scale).astype(np.float32)
+    @cached_property
+    def scale(self) -> Any:
+        """The numbers of rows and columns, and the largest velocities."""
+        return len(self.rows), len(self.rows[0]), FASTEST, FASTEST
 
     def place(self, state: Car) -> str:
         """Return where the race has ended."""

@@ -101,9 +101,8 @@ class RockPaperScissors(Rules):
 
     def place(self, state: Hands) -> str:
         """Return both throws."""
-        if not self.is_terminal(state):
-            return "before the throw"
-        return f"{THROWS[state.first]} against {THROWS[state.second]}"
+        both = f"{THROWS[state.first]} against {THROWS[state.second]}"
+        return both if self.is_terminal(state) else "before the throw"
 
     def scene(self, state: Hands) -> Scene:
         """Draw what can be thrown, or both throws."""

@@ -300,6 +300,10 @@ class Rules(Words):
         """Return the entries of a state as fractions of their scale."""
         return np.asarray(np.array(state) / self.scale, np.float32)
 
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        """Return the labels of observations for the entries of a state, if they are the same."""
+        return {"": self.info.observation_labels} if type(self).observe is Rules.observe else {}
+
     def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
         """Return all actions of each player."""
         return tuple(tuple(range(len(names))) for names in self.info.actions)

@@ -167,20 +167,22 @@ def field_text(game: Game | TabularGame, name: str, value: Any) -> str:
         value: The value.
     """
     own = words(game)
-    known = own.value_names().get(name, {})
+    flags = {True: "yes", False: "no"} if isinstance(value, bool) else {}
+    known = own.value_names().get(name, flags)
     if value in known:
         return known[value]
-    if isinstance(value, bool):
-        return "yes" if value else "no"
     if name in _SIDES and game.info.players == 2 and value in (0, 1):
         return own.player_name(value)
     if isinstance(value, int | float):
         return signed(str(value))
-    if isinstance(value, Set):
-        return f"{{{', '.join(sorted(map(str, value)))}}}"
     if isinstance(value, tuple):
         value = " ".join(field_text(game, name, one) for one in value)
-    return str(value or _EMPTY)
+    return written(value or _EMPTY)
+
+
+def written(value: Any) -> str:
+    """A value as text; the members of a set in an order of their own."""
+    return f"{{{', '.join(sorted(map(str, value)))}}}" if isinstance(value, Set) else str(value)
 
 
 def state_facts(game: Game | TabularGame, state: Any) -> dict[str, str]:

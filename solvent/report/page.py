@@ -26,8 +26,8 @@ from solvent.benchmark.summary import (
     summarize,
     write_summary,
 )
-from solvent.exact import GapLocation, SolvedGame, solve, with_table, write_atomically
-from solvent.model import Game, TabularPolicy, ValueScale
+from solvent.exact import SolvedGame, solve, with_table, write_atomically
+from solvent.model import Game, ValueScale
 from solvent.model.game import words
 from solvent.model.registry import spec_of
 from solvent.model.text import game_text, interval, state_columns
@@ -42,7 +42,7 @@ from solvent.report.charts import (
     rows_of,
     tasks_chart,
 )
-from solvent.report.gap_attribution import LosingState, losing_states
+from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
     BASELINE_SHAPE,
     Mark,
@@ -241,6 +241,9 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
     several_seeds = len(task.agents) > len(algorithms_of([task]))
     return view | {
         "states": solved.table.n_states,
+        "columns": lambda worst: state_columns(
+            solved.game, [one.state for one in worst], solved.table.states
+        ),
         "model_hash": solved.table.model_hash,
         "algorithms": [
             row
@@ -258,22 +261,13 @@ def _view(solved: SolvedTask, marks: Mapping[str, Mark], summary: Summary | None
                 item.agent,
                 f", {words(solved.game).player_name(policy.player)}" if task.for_two else "",
                 location,
-                *_losses(solved, policy, location),
+                losing_states(solved.table, policy, solved.solution, location, rules=solved.game),
             )
             for item in sorted(solved.agents, key=lambda item: _least_first(item.agent.mode_gap))
             for policy, location in zip(item.policies, item.locations, strict=True)
         ],
         "sections": _sections(solved),
     }
-
-
-def _losses(
-    solved: SolvedTask, policy: TabularPolicy, location: GapLocation
-) -> tuple[Sequence[LosingState], Mapping[str, Sequence[str]]]:
-    """The states in which a policy loses most, and the columns that tell them apart."""
-    worst = losing_states(solved.table, policy, solved.solution, location, rules=solved.game)
-    states = [one.state for one in worst]
-    return worst, state_columns(solved.game, states, solved.table.states) if worst else {}
 
 
 def _general(task: TaskRecord, game: Game, method: str, marks: Mapping[str, Mark]) -> View:

@@ -24,7 +24,7 @@ from solvent.exact import state_visitation
 from solvent.model import Game, GameInfo, TabularGame, ValueScale
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.game import words
-from solvent.model.text import field_text, leaves, state_fields, state_text
+from solvent.model.text import field_text, leaves, state_fields, state_text, written
 from solvent.report.panel import ALGORITHMS, CIVIDIS, VIRIDIS, shade
 from solvent.report.sections import Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
@@ -332,11 +332,7 @@ def ordered(values: set[Any]) -> tuple[Any, ...]:
     if not any(isinstance(value, Set) for value in values):
         with suppress(TypeError):
             return tuple(sorted(values))
-
-    def text(value: Any) -> str:
-        return str(sorted(map(str, value)) if isinstance(value, Set) else value)
-
-    return tuple(sorted(values, key=lambda value: (type(value).__name__, text(value))))
+    return tuple(sorted(values, key=lambda value: (type(value).__name__, written(value))))
 
 
 def _every_kth(told: Sequence[Field]) -> tuple[Bools, str]:

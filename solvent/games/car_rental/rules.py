@@ -19,13 +19,13 @@ The reward of a day is the expected rent, given the cars in the morning, less th
 the number of rented cars is not drawn apart from the number left. Values are the same.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import product
 from math import factorial, inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -155,10 +155,6 @@ class CarRental(Rules):
         """Return all states, ordered by the cars at the first location."""
         return map(Cars._make, product(range(self.capacity + 1), repeat=2))
 
-    def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of a state's entries, which an observation has, too."""
-        return {"": self.info.observation_labels}
-
     def initial(self) -> tuple[Outcome, ...]:
         """Return the uniform distribution over all states."""
         chance = Fraction(1, (self.capacity + 1) ** 2)
@@ -195,9 +191,10 @@ class CarRental(Rules):
         """Return False: the task never ends."""
         return False
 
-    def observe(self, state: Cars, player: int) -> NDArray[np.float32]:
-        """Return the cars at each location, as fractions of its capacity."""
-        return (np.array(state) / self.capacity).astype(np.float32)
+    @cached_property
+    def scale(self) -> Any:
+        """The capacity of each location."""
+        return self.capacity
 
     def tabulate(self) -> TabularGame:
         """Return the arrays of the game: an outer product of both locations for each row."""

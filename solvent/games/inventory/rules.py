@@ -11,13 +11,11 @@ of (S, s) policies in the dynamic inventory problem", 1960, where demand waits i
 lost).
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import NamedTuple
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import cached_property
+from typing import Any, NamedTuple
 
 from solvent.model import (
     Cell,
@@ -99,10 +97,6 @@ class Inventory(Rules):
         costs = self.fixed_cost + (self.cost + self.holding) * self.capacity
         return max(costs, self.price * self.capacity)
 
-    def entry_names(self) -> Mapping[str, Sequence[str]]:
-        """Return the names of a state's entries, which an observation has, too."""
-        return {"": self.info.observation_labels}
-
     def initial(self) -> tuple[Outcome, ...]:
         """Return the state at the beginning of the first period."""
         return (Outcome(Fraction(1), Shop(self.horizon, self.stock)),)
@@ -133,9 +127,10 @@ class Inventory(Rules):
         """Return whether no period is left; the remaining stock has no value."""
         return state.left == 0
 
-    def observe(self, state: Shop, player: int) -> NDArray[np.float32]:
-        """Return the periods left and the stock, as fractions of their maxima."""
-        return np.array([state.left / self.horizon, state.stock / self.capacity], np.float32)
+    @cached_property
+    def scale(self) -> Any:
+        """The largest numbers of periods left and of goods in stock."""
+        return self.horizon, self.capacity
 
     def scene(self, state: Shop) -> Scene:
         """Draw the periods left as a bar and the stock as boxes."""

@@ -19,6 +19,7 @@ from solvent.games.football_clock.report import (
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import transcript, transcript_text
+from solvent.model.text import signed
 from solvent.play import Record, play
 
 
@@ -70,7 +71,7 @@ def test_every_decision_is_priced_and_the_review_adds_up(form: str) -> None:
         assert all(decision.cost >= 0 for decision in record.decisions)
         chance = record.result - record.start_value + record.cost
         unit = f"{chance:+.4f}" if form == "half" else f"{100 * chance:+.2f}%"
-        assert f"chance {unit}" in shown[-1]
+        assert f"chance {signed(unit)}" in shown[-1]
         seen += sum(decision.cost > 0 for decision in record.decisions)
     assert seen > 3
 
