@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cached_property
 from itertools import zip_longest
 from typing import Any
 
@@ -14,7 +13,7 @@ from numpy.typing import NDArray
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer, shown
-from solvent.model.tabular import check_model
+from solvent.model.tabular import check_model, remembered
 from solvent.model.text import choice_text
 
 WAY_OUT = "solve it with a discount (solvent.discounted), under which play ends for certain"
@@ -56,11 +55,6 @@ class ByState:
             ValueError: If there is no table.
         """
         raise NotImplementedError
-
-    @cached_property
-    def _states_by_observation(self) -> dict[tuple[int, int], dict[Any, int]]:
-        """The states by observation, for each player and length of observations used so far."""
-        return {}
 
     @property
     def v(self) -> Floats:
@@ -119,9 +113,9 @@ class ByState:
         numbered = seen.dtype.kind in "iu"
         if not numbered and (seen.dtype.kind not in "bf" or seen.ndim == 0):
             raise ValueError(f"observation is {shown(observation)}; allowed are arrays of numbers")
-        rows = seen.reshape(-1, 1 if numbered else seen.shape[-1])
-        known = self._states_shown(player, 0 if numbered else rows.shape[1])
-        states = [known.get(key, -1) for key in _keys(rows, numbered)]
+        rows = seen.ravel() if numbered else seen.reshape(-1, *seen.shape[-1:])
+        known = _states_shown(table, player, 0 if numbered else rows.shape[1])
+        states = [known.get(key, -1) for key in _keys(rows)]
         if -1 in states:
             raise ValueError(f"observation is {shown(seen)}, which no state of the game has")
         chances = solution.policies[player].probabilities[states]
@@ -131,35 +125,6 @@ class ByState:
             below = drawn * chances.sum(axis=1, keepdims=True)
             actions = (chances.cumsum(axis=1) > below).argmax(axis=1)
         return actions[0] if seen.ndim == (not numbered) else actions, None
-
-    def _states_shown(self, player: int, width: int) -> dict[Any, int]:
-        """Return the state of each observation of a player.
-
-        Of several states with one observation it is the first in which the player acts: an end by
-        the discount looks like an initial state.
-
-        Args:
-            player: The observing player.
-            width: Length of the observations: of the vectors, or of the one-hot ones; 0 for
-                numbers.
-        """
-        from solvent.model.gymnasium_table import numbers_of
-        from solvent.model.transforms import one_hot
-
-        if (player, width) not in self._states_by_observation:
-            table = self.by_state[0]
-            rows: NDArray[Any] = np.zeros((table.n_states, 0), np.float32)
-            if width == 0:
-                numbers = numbers_of(table)
-                rows = np.arange(table.n_states) if numbers is None else numbers
-            elif table.observation:
-                own = table.observation[player]
-                rows = own if own.shape[1] == width else one_hot(table).observation[player]
-            keys = list(_keys(rows, width == 0))
-            order = np.lexsort((-np.arange(table.n_states), table.on_turn(player)))
-            found = {keys[state]: state for state in order.tolist()}
-            self._states_by_observation[player, width] = found
-        return self._states_by_observation[player, width]
 
     def to_dict(self, player: int = 0) -> dict[Any, dict[str, float]]:
         """Return an optimal strategy: for each state, the action probabilities by name.
@@ -273,10 +238,35 @@ class Solution(ByState):
         return f"<Solution {self.value:.12g} in [{self.lower:.15g}, {self.upper:.15g}]>"
 
 
-def _keys(rows: NDArray[Any], numbered: bool) -> Iterable[Any]:
+@remembered
+def _states_shown(table: TabularGame, player: int, width: int) -> dict[Any, int]:
+    """Return the state of each observation of a player.
+
+    Of several states with one observation it is the first in which the player acts: an end by the
+    discount looks like an initial state.
+
+    Args:
+        table: The table.
+        player: The observing player.
+        width: Length of the observations, vectors or one-hot ones; 0 for numbers.
+    """
+    from solvent.model.gymnasium_table import numbers_of
+    from solvent.model.transforms import one_hot
+
+    rows: NDArray[Any] = table.observation[player] if table.observation else table.mask[0][:, :0]
+    if width == 0:
+        numbers = numbers_of(table)
+        rows = np.arange(table.n_states) if numbers is None else numbers
+    elif table.observation and rows.shape[1] != width:
+        rows = one_hot(table).observation[player]
+    order = np.lexsort((-np.arange(table.n_states), table.on_turn(player)))
+    return dict(zip(_keys(rows[order]), order.tolist(), strict=True))
+
+
+def _keys(rows: NDArray[Any]) -> Iterable[Any]:
     """Return a key of each observation: a number, or the bytes of a vector in single precision."""
-    if numbered:
-        return np.ravel(rows).tolist()
+    if rows.ndim == 1:
+        return map(int, rows)
     return (row.tobytes() for row in np.ascontiguousarray(rows, np.float32) + np.float32(0))
 
 
