@@ -145,6 +145,10 @@ TRIED: Mapping[str, Mapping[str, Trial]] = {
         "entropy bonus from 0.05 to 0, levels": Trial(
             {"ent_coef": 0.05}, levels=True, part="entropy", timesteps=10_000_000
         ),
+        "the same, rollouts of 64 steps, λ of 0.9": Trial(
+            {"ent_coef": 0.05, "n_steps": 64, "batch_size": 16_384, "gae_lambda": 0.9},
+            levels=True, part="entropy", timesteps=20_000_000,
+        ),
     },
 }
 FIGURES = "bias", "value_error", "bellman_residual"
