@@ -294,11 +294,14 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
     for each in ([combat], others):
         rows = [line for env in each for line in script.tried_lines(results, env)]
         assert "|\n" + "\n".join(rows) + "\n\n" in page
+    reached = set()
     for env, goal in script.GOALS.items():
-        tried = results[env]["tried"]
-        assert tried.keys() == script.TRIED[env].keys()
-        known = tried | results[env].get("fresh", {})
-        assert min(map(np.mean, known.values())) > goal, "it is reached; the page says it is not"
+        assert results[env]["tried"].keys() == script.TRIED[env].keys()
+        # Where a learner was chosen by these seeds, fresh ones decide.
+        known = results[env].get("fresh", results[env]["tried"])
+        if min(map(np.mean, known.values())) <= goal:
+            reached.add(env)
+    assert reached == {"solvent/FootballDrive-v0"}, "the page says which goals are reached"
     starts = results["solvent/FFCombatRandom-v0"]
     own = starts["microscope"]
     few = {name: (starts["tried"][name][0], starts["worst"][name][0]) for name in starts["tried"]}
@@ -322,8 +325,15 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
         in words
     )
     assert f"leave {means[3]:.4f} with levels and {means[2]:.4f} without" in words
-    tuned_gaps, *_, falling, with_levels = drive["tried"].values()
-    assert max(falling + with_levels) < min(tuned_gaps)
+    tuned_gaps, _, *falling = drive["tried"].values()
+    assert max(map(max, falling)) < min(tuned_gaps)
+    [(longer, fresh)] = drive["fresh"].items()
+    each = ", ".join(f"{gap:.4f}" for gap in fresh)
+    assert (
+        f"a mean of {np.mean(drive['tried'][longer]):.4f}. Seeds 0 to 2, used for no choice, have "
+        f"{each}, a mean of {np.mean(fresh):.4f}: the goal is reached" in words
+    )
+    assert f"with 30 million steps leaves {drive['short_rollouts']:.4f}" in words
     found = results[combat]
     assert (found["tuned"], found["changed"]) == (tuned("ppo", combat), script.CHANGED[combat])
     assert found["before"].keys() == found["after"].keys() == found["levels"].keys()
