@@ -178,6 +178,7 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
 
 # The entries on core, by the names on the page.
 CORE = {
+    "qr_dqn": "QR-DQN",
     "maskable_ppo": "MaskablePPO",
     "ppo": "PPO",
     "trpo": "TRPO",
