@@ -147,7 +147,9 @@ TRIED: Mapping[str, Mapping[str, Trial]] = {
         ),
         "the same, rollouts of 64 steps, λ of 0.9": Trial(
             {"ent_coef": 0.05, "n_steps": 64, "batch_size": 16_384, "gae_lambda": 0.9},
-            levels=True, part="entropy", timesteps=20_000_000,
+            levels=True,
+            part="entropy",
+            timesteps=20_000_000,
         ),
     },
 }

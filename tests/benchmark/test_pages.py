@@ -333,7 +333,9 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
         f"a mean of {np.mean(drive['tried'][longer]):.4f}. Seeds 0 to 2, used for no choice, have "
         f"{each}, a mean of {np.mean(fresh):.4f}: the goal is reached" in words
     )
-    assert f"with 30 million steps leaves {drive['short_rollouts']:.4f}" in words
+    assert f"with 30 million steps leave {drive['short_rollouts']:.4f}" in words
+    sampled = drive["sampled"]
+    assert f"with gaps of {min(sampled):.3f} to {max(sampled):.3f}" in words
     found = results[combat]
     assert (found["tuned"], found["changed"]) == (tuned("ppo", combat), script.CHANGED[combat])
     assert found["before"].keys() == found["after"].keys() == found["levels"].keys()
