@@ -68,7 +68,14 @@ from numpy.typing import NDArray
 
 from solvent.benchmark.run_folder import validated
 from solvent.benchmark.suites import Task, task_game
-from solvent.exact import ImproperGameError, Solution, cached_solution, locate_gap, policy_value
+from solvent.exact import (
+    CertificateError,
+    ImproperGameError,
+    Solution,
+    cached_solution,
+    locate_gap,
+    policy_value,
+)
 from solvent.exact.archive import read_array
 from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
@@ -623,10 +630,11 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
     lines = [f"The value of the policy is {score.value:.6g}, and the optimum {score.optimum:.6g}."]
     try:
         location = locate_gap(table, policy, solution, tolerance=LEARNED)
-    except ImproperGameError as error:
+    except (CertificateError, ImproperGameError) as error:
+        state = getattr(error, "state", None)
         told = (
-            f"An episode never ends from {_where(subject, table.index[error.state])}."
-            if error.state in table.index
+            f"An episode never ends from {_where(subject, table.index[state])}."
+            if state in table.index
             else f"An episode may never end: {brief(str(error))}"
         )
         return _told(exercise, gap, [*lines, told])
