@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import answer, said
 from random_games import RandomGame
 
 import solvent
@@ -170,6 +169,8 @@ def test_rewards_on_the_way_are_counted() -> None:
 
 
 def test_by_name_everywhere() -> None:
+    from commands import answer, said
+
     game = solvent.make_game("openspiel:pig", winscore=5, limit=False)
     assert dict(game.info.parameters)["winscore"] == 5
     words = ["solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json"]

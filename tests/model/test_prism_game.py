@@ -7,7 +7,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from commands import answer, refusal, said
 from random_games import RandomGame
 
 import solvent
@@ -470,6 +469,8 @@ def test_what_ends_storm_is_an_error_here(tmp_path: Path) -> None:
 
 
 def test_on_the_command_line() -> None:
+    from commands import answer, refusal, said
+
     words = ["--property", 'Pmin=? [F "finished" & "ones"]', "--constants", "K=2"]
     model = FOLDER / "consensus.prism"
     shown = answer("solve", model, *words, "--json")

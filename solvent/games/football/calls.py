@@ -18,6 +18,7 @@ from solvent.games.football.situation import (
     declare_punt,
     field_goal,
 )
+from solvent.model.text import signed
 
 KICKOFFS = ("kickoff", "onside")
 """The choices of a side that kicks off."""
@@ -233,7 +234,7 @@ def short_text(cell: Cell) -> str:
         cell: The cell. If it has several results, the likeliest is shown with a plus sign.
     """
     likeliest = max(cell, key=lambda entry: entry[0])
-    return cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+"
+    return signed(cell_text(cell) if len(cell) == 1 else f"{likeliest[1].code}+")
 
 
 # Words for kinds of results, with the yards put in; other kinds are called by their names.

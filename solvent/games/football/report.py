@@ -33,7 +33,7 @@ from solvent.games.football.situation import Situation, ordinal
 from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football, starts_of
 from solvent.model.arrays import Floats
-from solvent.model.text import ValueScale
+from solvent.model.text import ValueScale, signed
 from solvent.report.panel import ALGORITHMS, Axis, Panel, map_script
 from solvent.report.sections import Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
@@ -290,7 +290,7 @@ def _chart_table(chart: Chart) -> str:
     """Return the results of every call."""
     names = [*map(str, range(1, chart.plays + 1)), "quick kick", "punt"]
     rows = {
-        name: [(short_text(cell), cell_text(cell)) for cell in row]
+        name: [(short_text(cell), signed(cell_text(cell))) for cell in row]
         for name, row in zip(names, chart.columns.values(), strict=True)
     }
     return filled("chart", chart.letters, rows, " ".join(LEGEND.split()))

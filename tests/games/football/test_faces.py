@@ -151,7 +151,8 @@ def test_who_plays_is_not_told_what_is_optimal() -> None:
 def test_the_explorer_shows_every_cell_of_the_chart() -> None:
     [shown] = state_sections(drive(), Position("call", 0, 2, 7, 60), True)
     cells = re.findall(r'<td class="n" title="([^"]+)">', shown.html)
-    assert cells == [cell_text(cell) for row in GAME.charts[0].columns.values() for cell in row]
+    columns = GAME.charts[0].columns.values()
+    assert cells == [cell_text(cell).replace("-", "−") for column in columns for cell in column]
 
 
 def test_the_ball_and_the_line_to_gain_stand_where_they_are() -> None:
