@@ -81,7 +81,7 @@ from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.files import StoreError, find_data, read_data, read_file, write_atomically
-from solvent.model.gymnasium_table import GymnasiumTable
+from solvent.model.gymnasium_table import numbers_of
 from solvent.model.parameters import brief, check_choice, check_integer, printable, shown
 from solvent.model.registry import check_registered, declared_names, make_game
 from solvent.model.text import state_text
@@ -274,10 +274,10 @@ def _subject(exercise: Exercise) -> Subject:
     row, rows = np.arange(table.n_states), table.n_states
     table = discounted(table, exercise.discount)
     # A discount has an end of its own, the last state, in which nothing is asked.
-    plain = rules.game if isinstance(rules, DiscountedGame) else rules
-    if isinstance(plain, GymnasiumTable):
-        row = np.array([getattr(state, "number", 0) for state in table.states])
-        rows = len(plain.transitions)
+    plain: Any = rules.game if isinstance(rules, DiscountedGame) else rules
+    numbers = numbers_of(table)
+    if numbers is not None:
+        row, rows = numbers, len(plain.transitions)
     row = np.pad(row, (0, table.n_states - len(row)))
     subject = Subject(rules, table, played, player, row, rows)
     expected = None if exercise.asks == "policy" else _expected(subject, exercise)
@@ -635,7 +635,7 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
         told = (
             f"An episode never ends from {_where(subject, table.index[state])}."
             if state in table.index
-            else f"An episode may never end: {brief(str(error))}"
+            else f"Where the value is lost is not known: {brief(str(error))}"
         )
         return _told(exercise, gap, [*lines, told])
     losses = losing_states(table, policy, solution, location, TOLD, NAMED)
