@@ -108,8 +108,10 @@ def game_parameters(name: str, words: Sequence[str]) -> dict[str, Any]:
         raise ValueError(f"{shown(name)} stands where a game is expected; write the game first")
     spec = game_specs().get(meaning(name)[0])
     bare = words and not words[0].startswith("-")
-    if spec and spec.argument and name in spec.shorthands and bare:
-        words = [f"--{spec.argument}", *words]
+    meant = spec.shorthands.get(name, {}) if spec else {}
+    follows = [as_option(own) for own, value in meant.items() if value is ...]
+    if bare and follows:
+        words = [*follows, *words]
     return parse_parameters(words)
 
 
@@ -266,13 +268,13 @@ def _show_below(console: Console, rows: Facts) -> None:
 
 def _names(spec: GameSpec) -> dict[str, str | Facts]:
     """Return the shorthands of a game and the ids of its environments."""
-    argument = "" if spec.argument is None else spec.argument.upper()
-    after = "" if spec.argument is None else f" {as_option(spec.argument)} {argument}"
+    also = {}
+    for word, meant in spec.shorthands.items():
+        follows = [own.upper() for own, value in meant.items() if value is ...]
+        said = {own: own.upper() if value is ... else value for own, value in meant.items()}
+        also[" ".join((word, *follows))] = f"= {spec.name} {as_options(said)}"
     rows: dict[str, Facts] = {
-        "also": {
-            f"{word} {argument}".rstrip(): f"= {spec.name} {as_options(meant)}".rstrip() + after
-            for word, meant in spec.shorthands.items()
-        },
+        "also": also,
         "Gymnasium": {
             env_id: _environment_text(spec, one) for env_id, one in spec.environments.items()
         },

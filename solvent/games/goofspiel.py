@@ -189,5 +189,4 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     simultaneous=True,
-    hyperparameters="solvent.games",
 )

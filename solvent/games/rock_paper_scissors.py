@@ -130,5 +130,4 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     simultaneous=True,
-    hyperparameters="solvent.games",
 )

@@ -128,8 +128,8 @@ class GameSpec:
         simultaneous: Whether both players act at the same time. The game then has a parallel
             environment in PettingZoo.
         shorthands: Other words for the game on a command line, each with the parameters that the
-            word stands for.
-        argument: The parameter that a bare word after a shorthand stands for.
+            word stands for. A parameter whose value is ``...`` is set by the word that follows, if
+            any does.
         choices: Allowed names per parameter: a tuple, or a reference to a collection or function.
         baselines: Policies by name, a mapping to :class:`solvent.baselines.Baseline`. They take
             precedence over the toolkit's baselines of the same name, such as ``"optimal"``.
@@ -169,8 +169,6 @@ class GameSpec:
             as ``"2/3"``, which applies unless the caller passes another one
             (:mod:`solvent.model.transforms`). The fields in :data:`UNDISCOUNTED` are not used for
             a game with a discount.
-        hyperparameters: The package whose folder ``hyperparameters`` has the tuned settings,
-            ``ppo.yml`` and so on (:mod:`solvent.training.algorithms`).
     """
 
     name: str
@@ -180,7 +178,6 @@ class GameSpec:
     pettingzoo: Mapping[str, Any] | None = None
     simultaneous: bool = False
     shorthands: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    argument: str | None = None
     choices: Mapping[str, Reference | tuple[str, ...]] = field(default_factory=dict)
     baselines: Reference | None = None
     solver: Reference | None = None
@@ -196,7 +193,6 @@ class GameSpec:
     explorer: Reference | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
     discount: float | str = 1
-    hyperparameters: str | None = None
 
     def __post_init__(self) -> None:
         """Check references, mappings and ids as soon as the package is imported.
@@ -472,7 +468,8 @@ def meaning(name: str) -> tuple[str, Mapping[str, Any]]:
         if name in spec.environments:
             return spec.name, spec.environments[name].parameters
         if name in spec.shorthands:
-            return spec.name, spec.shorthands[name]
+            said = spec.shorthands[name].items()
+            return spec.name, {own: value for own, value in said if value is not ...}
     return name, {}
 
 

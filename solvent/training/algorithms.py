@@ -1,13 +1,12 @@
 """The learning algorithms by name, loading of saved networks, and tuned hyperparameters.
 
-**Tuned hyperparameters** have the files and the format of rl-baselines3-zoo. A game's folder has a
-file per algorithm, ``hyperparameters/ppo.yml``, which its spec names
-(:class:`solvent.model.registry.GameSpec`). It maps the id of an environment to keyword arguments of
-the algorithm, with three keys of its own: ``n_envs``, ``n_timesteps`` and ``policy``. A learning
-rate or clip range such as ``lin_0.002`` falls linearly from that value to 0. ``policy_kwargs`` may
-be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without being executed. An
-environment without an entry has the settings of ``hyperparameters/default.yml`` in this package,
-which has an entry for each algorithm.
+**Tuned hyperparameters** have the files and the format of rl-baselines3-zoo. The package of a
+game's rules has a file per algorithm, ``hyperparameters/ppo.yml``. It maps the id of an environment
+to keyword arguments of the algorithm, with three keys of its own: ``n_envs``, ``n_timesteps`` and
+``policy``. A learning rate or clip range such as ``lin_0.002`` falls linearly from that value to 0.
+``policy_kwargs`` may be written as Python, ``dict(activation_fn=nn.ReLU)``; here it is read without
+being executed. An environment without an entry has the settings of ``hyperparameters/default.yml``
+in this package, which has an entry for each algorithm.
 
 ``exploring_starts`` is a setting of :func:`~solvent.training.train.train` itself, for environments
 that are hardly learned without it. The file has a key of that name that maps environments to
@@ -182,8 +181,9 @@ def tuned(file: str, env_id: str | None) -> dict[str, Any]:
 
     entries: dict[str, dict[str, Any]] = {}
     for spec in game_specs().values():
-        if env_id in spec.environments and spec.hyperparameters is not None:
-            path = files(spec.hyperparameters) / "hyperparameters" / f"{file}.yml"
+        # A module that is in no package has no folder of its own.
+        if env_id in spec.environments and (package := spec.maker().__module__.rpartition(".")[0]):
+            path = files(package) / "hyperparameters" / f"{file}.yml"
             entries = yaml.safe_load(path.read_text("utf-8")) if path.is_file() else {}
     if env_id in entries:
         shares = entries.get(EXPLORING, {})

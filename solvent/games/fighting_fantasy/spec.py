@@ -32,5 +32,4 @@ SPEC = GameSpec(
     },
     baselines="solvent.games.fighting_fantasy.baselines:BASELINES",
     sections="solvent.games.fighting_fantasy.report:combat_sections",
-    hyperparameters="solvent.games.fighting_fantasy",
 )

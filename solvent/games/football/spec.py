@@ -57,5 +57,4 @@ SPEC = GameSpec(
             "Make, check and show charts of football games.",
         )
     },
-    hyperparameters="solvent.games.football",
 )

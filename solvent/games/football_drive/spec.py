@@ -18,5 +18,4 @@ SPEC = GameSpec(
     },
     painter="solvent.games.football.field:paint_pitch",
     baselines="solvent.games.football_drive.baselines:BASELINES",
-    hyperparameters="solvent.games.football_drive",
 )

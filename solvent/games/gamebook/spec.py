@@ -20,8 +20,7 @@ SPEC = GameSpec(
             model_hash="9edce05cf58a21221cb1e510ec1f462aadc8a568e7551cb7617855c6abb79f02",
         ),
     },
-    shorthands={"book": {}},
-    argument="book",
+    shorthands={"book": {"book": ...}},
     choices={"book": "solvent.games.gamebook.library:book_names"},
     baselines="solvent.games.gamebook.library:BASELINES",
     sections="solvent.games.gamebook.report:gamebook_sections",
@@ -32,5 +31,4 @@ SPEC = GameSpec(
             "Check or solve a gamebook file, or make one from a Twine story.",
         )
     },
-    hyperparameters="solvent.games.gamebook",
 )

@@ -29,5 +29,4 @@ SPEC = GameSpec(
     solver="solvent.games.greed.kernel:solved_greed",
     sections="solvent.games.greed.report:greed_sections",
     untabled="solvent.games.greed.report:untabled_greed",
-    hyperparameters="solvent.games.greed",
 )

@@ -17,5 +17,4 @@ SPEC = GameSpec(
     opened="solvent.games.yahtzee.layers:opened_yahtzee",
     simulator="solvent.games.yahtzee.episodes:sampler_of",
     scorer="solvent.games.yahtzee.scores:score_player",
-    hyperparameters="solvent.games.yahtzee",
 )
