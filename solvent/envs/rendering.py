@@ -1,24 +1,24 @@
 """Pictures of a game, made from the text that its rules draw.
 
 The text is laid on a grid of cells. A run of ``█`` and ``░`` becomes a gauge, painted as a bar
-(:func:`solvent.model.scene.gauge`). Text between ``▒`` is painted by the game, if its spec names a
-``painter``. The rest consists of phrases, which end at two blanks or a gauge. A phrase with a word
-or number of at least two characters is written from its first cell on. Any other phrase is part of
-a board, and each character is centred in its own cell. So the columns of a drawing stay aligned in
-the font that comes with pygame, although its characters differ in width.
+(:func:`solvent.model.scene.gauge`). Text between ``▒`` becomes a line of a football field
+(:func:`solvent.model.scene.pitch`). The rest consists of phrases, which end at two blanks or a
+gauge. A phrase with a word or number of at least two characters is written from its first cell on.
+Any other phrase is part of a board, and each character is centred in its own cell. So the columns
+of a drawing stay aligned in the font that comes with pygame, although its characters differ in
+width.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import Game
-from solvent.model.registry import load, spec_of
 
 if TYPE_CHECKING:
     import pygame
@@ -36,7 +36,18 @@ TRACK = (58, 63, 74)
 # Colours of the gauges from the top down, over and over.
 _GAUGES = ((79, 193, 166), (232, 115, 92), (240, 191, 76), (124, 156, 242))
 
-_RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<framed>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
+# Two greens, in turns every ten yards.
+_GRASS = ((47, 122, 66), (42, 111, 60))
+
+_END_ZONE = (38, 70, 124)
+_LINE = (226, 232, 226)
+_TO_GAIN = (250, 204, 60)
+_BALL = (134, 76, 42)
+
+# Characters between two yard lines.
+_STRIPE = 5
+
+_RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<pitch>▒+[^▒]+▒+)|[^\s█░]+(?: [^\s█░]+)*")
 _WORD = re.compile(r"\w\w|\w/\w")
 
 
@@ -47,19 +58,11 @@ class Screen:
         columns: Width of the grid in cells; longer lines are cut off.
         rows: Height of the grid in cells.
         title: Title of the window.
-        painter: Function that paints the text between ``▒``, given the surface, the rectangle of
-            its cells, and the text. If it is None, the text is written.
     """
 
-    def __init__(
-        self,
-        columns: int,
-        rows: int,
-        title: str,
-        painter: Callable[[pygame.Surface, pygame.Rect, str], None] | None = None,
-    ) -> None:
+    def __init__(self, columns: int, rows: int, title: str) -> None:
         self.size = (columns * CELL[0] + 2 * MARGIN, rows * CELL[1] + 2 * MARGIN)
-        self._title, self._painter = title, painter
+        self._title = title
         self._window: pygame.Surface | None = None
         self._clock: Any = None
 
@@ -71,9 +74,7 @@ class Screen:
         """
         drawings = [rules.draw(state).split("\n") for state in states]
         columns = max(len(line) for lines in drawings for line in lines)
-        spec = spec_of(rules)
-        painter = load(spec.painter) if spec and spec.painter else None
-        return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}", painter)
+        return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}")
 
     def picture(self, text: str) -> NDArray[np.uint8]:
         """Return a drawing as an RGB array [height, width, 3]."""
@@ -122,8 +123,8 @@ class Screen:
                     share = run[0].count("█") / len(run[0])
                     _paint_gauge(surface, cells, share, _GAUGES[gauges % len(_GAUGES)])
                     gauges += 1
-                elif run["framed"] and self._painter:
-                    self._painter(surface, cells, run[0])
+                elif run["pitch"]:
+                    _paint_pitch(surface, cells, run[0])
                 elif _WORD.search(run[0]):
                     glyphs = font.render(run[0], True, TEXT)
                     surface.blit(glyphs, glyphs.get_rect(midleft=cells.midleft))
@@ -156,3 +157,33 @@ def _paint_gauge(
         light = tuple(min(255, part + 40) for part in colour)
         edge = pygame.Rect(filled.left + 3, filled.top + 2, max(filled.width - 6, 0), 2)
         pygame.draw.rect(surface, light, edge)
+
+
+def _paint_pitch(surface: pygame.Surface, cells: pygame.Rect, text: str) -> None:
+    """Paint one line of a football field, each character on an equal part of the cells."""
+    import pygame
+
+    width = cells.width // len(text)
+
+    def part(first: int, count: int) -> pygame.Rect:
+        return pygame.Rect(cells.left + first * width, cells.top, count * width, cells.height)
+
+    def line(column: int, colour: tuple[int, int, int], thickness: int) -> None:
+        left = part(column, 1).left - thickness // 2
+        pygame.draw.rect(surface, colour, (left, cells.top, thickness, cells.height))
+
+    pygame.draw.rect(surface, _END_ZONE, cells)
+    left = len(text) - len(text.lstrip("▒"))
+    right = len(text.rstrip("▒"))
+    for stripe, first in enumerate(range(left, right, _STRIPE)):
+        pygame.draw.rect(surface, _GRASS[stripe % 2], part(first, min(_STRIPE, right - first)))
+    for column in range(left + _STRIPE, right, _STRIPE):
+        line(column, _LINE, 1)
+    for column in (left, right):
+        line(column, _LINE, 3)
+    for column in (i for i, mark in enumerate(text) if mark == "¦"):
+        line(column, _TO_GAIN, 3)
+    for column in (i for i, mark in enumerate(text) if mark == "●"):
+        ball = pygame.Rect(0, 0, 22, 14)
+        ball.center = part(column, 1).midleft
+        pygame.draw.ellipse(surface, _BALL, ball)

@@ -147,8 +147,6 @@ class GameSpec:
         players: Opponents in a form of the game without a table, by name: a mapping to functions
             from the game and the folder of its solution, or None, to a
             :class:`solvent.envs.batch_simulator.Player`.
-        painter: A function that paints a piece of a drawing
-            (:class:`solvent.envs.rendering.Screen`).
         scorer: A function that scores a player of a game without a table exactly. It takes four
             arguments: the game; the player, by name or as a
             :class:`solvent.baselines.network.NetworkPlayer`; the folder of the game's solution, or
@@ -185,7 +183,6 @@ class GameSpec:
     opened: Reference | None = None
     simulator: Reference | None = None
     players: Reference | None = None
-    painter: Reference | None = None
     scorer: Reference | None = None
     play: Reference | None = None
     sections: Reference | None = None

@@ -223,3 +223,27 @@ def board(rows: Sequence[Sequence[str]], here: int) -> str:
     cells = enumerate(chain.from_iterable(rows))
     drawn = (f"[{cell:{width}}]" if i == here else f" {cell:{width}} " for i, cell in cells)
     return "\n".join("".join(islice(drawn, len(row))).rstrip() for row in rows)
+
+
+def pitch(length: int, ball: int | None, gain: int | None) -> tuple[str, ...]:
+    """A football field, played from left to right, in three lines, and below them yard numbers.
+
+    A character stands for two yards, the first of which is at its left edge. `▒` are the end zones,
+    `|` comes every ten yards, `●` is the ball and `¦` the line to gain. Environments paint the
+    lines as one field. A field of 10 yards or less has no numbers.
+
+    Args:
+        length: Length of the field between the goal lines, in yards.
+        ball: Yards from the left goal line; None if there is no ball.
+        gain: Column of the line to gain; one at the right goal line is not marked.
+    """
+    width = -(-length // 2)
+    grass = ["|" if cell and cell % 5 == 0 else "·" for cell in range(width)]
+    if gain is not None and gain < length:
+        grass[max(gain, 0) // 2] = "¦"
+    edge = "".join(grass)
+    if ball is not None:
+        grass[min(max(ball, 0) // 2, width - 1)] = "●"
+    numbers = "".join(f"{min(yard, length - yard):5d}" for yard in range(10, length, 10))
+    rows = (edge, "".join(grass), edge)
+    return (*(f"▒▒▒{cells}▒▒▒" for cells in rows), *(["    " + numbers] if numbers else []))

@@ -58,7 +58,6 @@ from solvent.games.football.expected_points import (
     read_expected_points,
     shipped_expected_points,
 )
-from solvent.games.football.field import pitch
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     OFFENCE,
@@ -78,7 +77,7 @@ from solvent.games.football.table import Nodes
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread
-from solvent.model.scene import Pitch, Scene
+from solvent.model.scene import Pitch, Scene, pitch
 
 FORMS = ("drive", "points")
 

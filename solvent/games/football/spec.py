@@ -40,7 +40,6 @@ SPEC = GameSpec(
         "chart": "solvent.games.football.chart:SHIPPED",
     },
     players="solvent.games.football_clock.players:PLAYERS",
-    painter="solvent.games.football.field:paint_pitch",
     baselines="solvent.games.football.baselines:BASELINES",
     solver="solvent.games.football_clock.solution:solved_football",
     opened="solvent.games.football_clock.solution:opened_football",

@@ -58,11 +58,10 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.football.field import pitch
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words, reachable
 from solvent.model.arrays import Bools, Ints, grouped_sum
 from solvent.model.parameters import Spread, check_integer, shown, spread
-from solvent.model.scene import Pitch, Scene
+from solvent.model.scene import Pitch, Scene, pitch
 
 RUN, PASS, PUNT, KICK = range(4)
 

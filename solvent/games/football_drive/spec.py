@@ -16,6 +16,5 @@ SPEC = GameSpec(
             model_hash="148e139f66590dc69a43fb0fc33b2a1275149527283f749a01c7fc492c91af3b",
         )
     },
-    painter="solvent.games.football.field:paint_pitch",
     baselines="solvent.games.football_drive.baselines:BASELINES",
 )
