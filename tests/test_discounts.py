@@ -22,6 +22,7 @@ from solvent.model import (
 )
 from solvent.model import registry as games
 from solvent.model.registry import Environment, GameSpec, make_game, spec_of
+from solvent.report.sections import GamePages, pages_of
 
 NIM = parlour().Nim()
 COMBAT = {"stamina": 5, "opponent_stamina": 6, "luck": 5}
@@ -95,10 +96,11 @@ def refuse(*arguments: Any) -> Any:
 
 def test_what_knows_no_discount_is_not_asked(registered: Any) -> None:
     this = f"{__name__}:refuse"
-    spec = nim_spec(solver=this, play=this, sections=this, untabled=this)
+    spec = nim_spec(solver=this, play=this, pages=this)
     registered(spec)
     left = spec_of(discounted(NIM, 0.5))
-    assert (left.solver, left.simulator, left.play, left.sections) == (None,) * 4
+    assert (left.solver, left.simulator, left.play) == (None,) * 3
+    assert type(pages_of(discounted(NIM, 0.5))) is GamePages
     assert spec_of(NIM) == spec
     solved = solve(discounted(NIM, 0.5))
     assert solved.value == solve(compile_game(discounted(NIM, 0.5))).value

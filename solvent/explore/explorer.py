@@ -45,7 +45,7 @@ from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
 from solvent.model.text import game_text, interval
-from solvent.report.sections import Section, beside, script_json, templates
+from solvent.report.sections import Section, beside, pages_of, script_json, templates
 
 SCRIPTS = (
     "live_grid_model.js",
@@ -175,10 +175,10 @@ class Explorer(Subject):
         choice = choice_in(self.solved, here.solved_state(here.state))
         panel = panels.panel_of(self, view, choice)
         sections: tuple[Section, ...] = ()
-        if not here.over and self.spec:
+        if not here.over:
+            pages = pages_of(self.solved.game, discounted=True)
             state = here.solved_state(here.state)
-            found = self.spec.ask("explorer", self.solved, state, not view.hidden)
-            sections = tuple(found or ())
+            sections = tuple(pages.state_sections(self.solved, state, not view.hidden))
         values = {
             "view": view,
             "here": here,

@@ -24,7 +24,7 @@ from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import GameSpec, spec_of
 from solvent.model.table_cache import game_identity
 from solvent.model.text import state_fields
-from solvent.report.sections import Section
+from solvent.report.sections import Section, pages_of
 from solvent.report.solved import SolvedTask, game_record
 from solvent.report.state_map import BOARD, StateMap, state_map, state_map_section
 
@@ -301,15 +301,15 @@ class Subject:
         return cache.kept({**what, **identity}, lambda: self._sections(tell), pack, unpack)
 
     def _sections(self, tell: OnProgress) -> tuple[Section, ...]:
-        if self.table is None and self.spec is not None:
-            untabled = self.spec.ask("untabled", self.solved)
+        pages = pages_of(self.solved.game)
+        if self.table is None:
+            untabled = pages.untabled(self.solved)
             if untabled is not None and untabled.sections:
                 return tuple(untabled.sections)
         tell(Progress(0, 2, "the map of all states"))
         found = state_map_section(self.task)
         tell(Progress(1, 2, "what else a report on this game shows"))
-        own = None if self.spec is None else self.spec.ask("sections", self.task)
-        return (found, *(own or ()))
+        return (found, *pages.sections(self.task))
 
     @cached_property
     def task(self) -> SolvedTask:

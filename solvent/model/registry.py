@@ -73,7 +73,7 @@ _MINIGRID_IDS = "MiniGrid-"
 _ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 
 UNDISCOUNTED = (
-    "solver", "layered", "opened", "simulator", "players", "scorer", "untabled", "sections", "play",
+    "solver", "layered", "opened", "simulator", "players", "scorer", "play",
 )  # fmt: skip
 """Fields that hold only for the game without a discount."""
 
@@ -157,11 +157,8 @@ class GameSpec:
             to its values as player 0 (``first``), as player 1 (``second``) and on ``average``.
         play: A function from a game to its own :class:`solvent.play.Session` in the terminal, or
             to None for a form of the game that is played like any other.
-        sections: A function from a solved task to the game's own sections of a report.
-        untabled: A function from a game without a table to its results for a report, or to None.
-        explorer: A function from a :class:`solvent.exact.SolvedGame`, a state of it, and whether
-            the optimum may be shown, to the game's own sections on that state in ``solvent
-            explore``.
+        pages: A subclass of :class:`solvent.report.sections.GamePages`, which has the game's own
+            sections of a report and of ``solvent explore``.
         commands: Further commands of ``solvent``, by name.
         discount: Discount of the source's objective, a number above 0 and up to 1 or a text such
             as ``"2/3"``, which applies unless the caller passes another one
@@ -185,9 +182,7 @@ class GameSpec:
     players: Reference | None = None
     scorer: Reference | None = None
     play: Reference | None = None
-    sections: Reference | None = None
-    untabled: Reference | None = None
-    explorer: Reference | None = None
+    pages: Reference | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
     discount: float | str = 1
 

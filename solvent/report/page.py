@@ -49,7 +49,7 @@ from solvent.report.panel import (
     algorithm_marks,
     write_pictures,
 )
-from solvent.report.sections import Section, Untabled, beside, templates
+from solvent.report.sections import Section, Untabled, beside, pages_of, templates
 from solvent.report.solved import SolvedTask, game_record, game_task, solve_task
 from solvent.report.state_map import state_map_section
 
@@ -356,15 +356,13 @@ def _sections(solved: SolvedTask) -> tuple[Section, ...]:
     """Return the sections that a game adds, or its values and policy if it adds none."""
     if len(solved.seats) < solved.table.info.players:
         return ()  # Sections are about both players, and one is folded into chance.
-    spec = spec_of(solved.table)
-    own = None if spec is None else spec.ask("sections", solved)
+    own = pages_of(solved.table).sections(solved)
     return tuple(own or (state_map_section(solved),))
 
 
 def _untabled(subject: Game | SolvedGame) -> Untabled | None:
     """Return the results known without a table; None if the game has no way to tell."""
-    spec = spec_of(subject if isinstance(subject, Game) else subject.game)
-    return None if spec is None else spec.ask("untabled", subject)
+    return pages_of(subject if isinstance(subject, Game) else subject.game).untabled(subject)
 
 
 def _view_game(subject: Game | SolvedGame) -> View:

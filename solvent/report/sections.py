@@ -1,14 +1,13 @@
 """The sections that a game adds to the page beyond those of every game.
 
-A game's spec names the functions: `sections` makes a list of :class:`Section` from a
-:class:`~solvent.report.solved.SolvedTask`, `untabled` an :class:`Untabled` from a game, or from its
-:class:`~solvent.exact.SolvedGame` where it has been solved.
+A game's spec names its subclass of :class:`GamePages`.
 """
 
 from __future__ import annotations
 
 import base64
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -17,12 +16,15 @@ from typing import TYPE_CHECKING, Any
 from numpy.typing import NDArray
 
 from solvent.exact import SolvedGame
+from solvent.model import Game
+from solvent.model.registry import load, spec_of
 from solvent.model.text import brief, exact, facts_text, signed, small, state_text, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
     from solvent.benchmark.records import BaselineRecord
+    from solvent.report.solved import SolvedTask
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,3 +99,48 @@ class Untabled:
     solved: SolvedGame
     sections: tuple[Section, ...] = ()
     baselines: tuple[BaselineRecord, ...] = ()
+
+
+class GamePages:
+    """The sections that only one game has; a subclass overrides those that it has."""
+
+    def sections(self, solved: SolvedTask) -> Sequence[Section]:
+        """Return sections of a report on a solved task.
+
+        Args:
+            solved: The task, without a discount.
+        """
+        return ()
+
+    def untabled(self, subject: Game | SolvedGame) -> Untabled | None:
+        """Return the results of a form of which no table is made; None for any other form.
+
+        Args:
+            subject: The rules, or the solved game where it has been solved.
+        """
+        return None
+
+    def state_sections(self, solved: SolvedGame, state: Any, hints: bool) -> Sequence[Section]:
+        """Return sections on one state, which the explorer shows.
+
+        Args:
+            solved: The game, with a discount or without.
+            state: A state of the solution.
+            hints: Whether the optimum may be shown.
+        """
+        return ()
+
+
+def pages_of(game: Any, *, discounted: bool = False) -> GamePages:
+    """Return a game's own pages.
+
+    Args:
+        game: The game, its table or its :class:`~solvent.model.GameInfo`.
+        discounted: Whether to return those of a discounted game, too. Only its
+            :meth:`GamePages.state_sections` are for such a game.
+    """
+    spec, info = spec_of(game), getattr(game, "info", game)
+    if spec is None or spec.pages is None or not (discounted or info.discount == 1):
+        return GamePages()
+    pages: GamePages = load(spec.pages)()
+    return pages

@@ -23,7 +23,7 @@ from solvent import (
 )
 from solvent.exact import SolvedTable, solve, solve_matrix_game
 from solvent.games import Goofspiel, Pig, Soccer, TicTacToe
-from solvent.games.pig.report import HoldSurface, hold_surface, pig_sections
+from solvent.games.pig.report import HoldSurface, PigPages, hold_surface
 from solvent.games.pig.rules import HOLD, ROLL, Turn
 from solvent.games.soccer import DRAWN, OFF, PLAYING, Pitch, moved
 from solvent.games.tic_tac_toe import Board, winner
@@ -297,7 +297,7 @@ def test_the_die_told_leads_to_the_next_turn(player: int) -> None:
 def test_the_page_shows_the_smallest_totals_and_the_runs() -> None:
     found = solved(SMALL)
     task = SolvedTask(cast(Any, None), SMALL, found.table, found.solution, ())
-    [section] = pig_sections(task)
+    [section] = PigPages().sections(task)
     data = json.loads(section.html.split('<script type="application/json">')[1].split("<")[0])
     assert data["names"] == ["hold at", "runs of totals"]
     shown = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").reshape(2, 14, 14)

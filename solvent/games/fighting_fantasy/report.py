@@ -22,7 +22,7 @@ from solvent.games.fighting_fantasy.rules import TEST, Combat, rules_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 from solvent.report.panel import VIRIDIS
-from solvent.report.sections import Section, beside, script_json
+from solvent.report.sections import GamePages, Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
 COSTLY = 1e-9
@@ -84,10 +84,12 @@ def grid_of(table: TabularGame) -> Grid:
     )
 
 
-def combat_sections(solved: SolvedTask) -> list[Section]:
-    """Return the maps of the optimal and the learned strategies."""
-    script = beside(__file__, "strategy_maps.js")
-    return [Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)]
+class CombatPages(GamePages):
+    """The maps of the optimal and the learned strategies."""
+
+    def sections(self, solved: SolvedTask) -> list[Section]:
+        script = beside(__file__, "strategy_maps.js")
+        return [Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)]
 
 
 def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:

@@ -31,5 +31,5 @@ SPEC = GameSpec(
         "damage": "solvent.games.fighting_fantasy.rules:DAMAGE",
     },
     baselines="solvent.games.fighting_fantasy.baselines:BASELINES",
-    sections="solvent.games.fighting_fantasy.report:combat_sections",
+    pages="solvent.games.fighting_fantasy.report:CombatPages",
 )

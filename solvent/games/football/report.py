@@ -35,7 +35,7 @@ from solvent.games.football.solver.solved import SolvedFootball, solve_football,
 from solvent.model.arrays import Floats
 from solvent.model.text import ValueScale, signed
 from solvent.report.panel import ALGORITHMS, Axis, Panel, map_script
-from solvent.report.sections import Section, Untabled, beside, script_json, templates
+from solvent.report.sections import GamePages, Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
 
 ROUNDING = 1e-9
@@ -54,10 +54,22 @@ FIELD = "yards from the own goal line"
 """Name of the axis along the field."""
 
 
-def football_sections(task: SolvedTask) -> list[Section]:
-    """The sections of a solved task; none for what only a table can solve."""
-    known = untabled_football(cast(FootballStrategy, task.game))
-    return [] if known is None else list(known.sections)
+class FootballPages(GamePages):
+    """Call sheets, last downs and the chart."""
+
+    def sections(self, solved: SolvedTask) -> list[Section]:
+        known = untabled_football(cast(FootballStrategy, solved.game))
+        return [] if known is None else list(known.sections)
+
+    def state_sections(self, solved: SolvedGame, state: Any, hints: bool) -> list[Section]:
+        if state.phase != "call":
+            return []
+        game: Any = solved.game
+        chart: Chart = game.charts[state.offence]
+        sections = [Section("The chart", _chart_table(chart))]
+        if hints and state.down == game.loaded_ruleset.downs and not state.punting:
+            return [*_last_down(solved, state, chart), *sections]
+        return sections
 
 
 def untabled_football(
@@ -266,24 +278,6 @@ def fourth_down_section(rules: PackedRules, following: Floats, when: str = "") -
     figures = [one.figure() for one in maps(everywhere(rules, following), last)]
     html = filled("last_downs", last, figures)
     return Section(f"The {last}-down map{when}", html, map_script())
-
-
-def state_sections(solved: SolvedGame, state: Any, hints: bool) -> list[Section]:
-    """The sections on a position of any form of the game: the last down, and the chart.
-
-    Args:
-        solved: The game.
-        state: The position.
-        hints: Whether what is optimal may be told.
-    """
-    if state.phase != "call":
-        return []
-    game: Any = solved.game
-    chart: Chart = game.charts[state.offence]
-    sections = [Section("The chart", _chart_table(chart))]
-    if hints and state.down == game.loaded_ruleset.downs and not state.punting:
-        return [*_last_down(solved, state, chart), *sections]
-    return sections
 
 
 def _chart_table(chart: Chart) -> str:

@@ -47,9 +47,7 @@ SPEC = GameSpec(
     scorer="solvent.games.football_clock.players:score_player",
     play="solvent.games.football_clock.transcript:session_of",
     simulator="solvent.games.football_clock.simulation:sampler_of",
-    sections="solvent.games.football.report:football_sections",
-    untabled="solvent.games.football_clock.report:untabled",
-    explorer="solvent.games.football.report:state_sections",
+    pages="solvent.games.football_clock.report:TimedFootballPages",
     commands={
         "chart": Command(
             "solvent.games.football.commands:chart_commands",

@@ -4,7 +4,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from solvent.games.football.report import FIELD, filled, line_chart, untabled_football
+from solvent.exact import SolvedGame
+from solvent.games.football.report import (
+    FIELD,
+    FootballPages,
+    filled,
+    line_chart,
+    untabled_football,
+)
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
@@ -178,27 +185,22 @@ class LastHalf:
         return self.map(title, shaded(shown, CIVIDIS, max(end, 1e-6)), told)
 
 
-def untabled(subject: Game | TimedSolution | SolvedFootball) -> Untabled | None:
-    """Return what is known of any form of Football Strategy without its table.
+class TimedFootballPages(FootballPages):
+    """The pages of every form, with a clock and without."""
 
-    Args:
-        subject: The rules, or their solution.
-
-    Returns:
-        None for a form that needs its table.
-    """
-    if isinstance(subject, (FootballStrategy, SolvedFootball)):
-        return untabled_football(subject, baselines=True)
-    if not isinstance(subject, TimedSolution):
-        return None
-    half = LastHalf(subject)
-    if subject.layout.game.for_points:
-        sections = [points_section(half)]
-    else:
-        sections = [chances_section(half)]
-        if subject.layout.clock.timeouts:
-            sections.append(timeouts_section(half))
-    return Untabled(subject, (*sections, transcript_section(subject)))
+    def untabled(self, subject: Game | SolvedGame) -> Untabled | None:
+        if isinstance(subject, (FootballStrategy, SolvedFootball)):
+            return untabled_football(subject, baselines=True)
+        if not isinstance(subject, TimedSolution):
+            return None
+        half = LastHalf(subject)
+        if subject.layout.game.for_points:
+            sections = [points_section(half)]
+        else:
+            sections = [chances_section(half)]
+            if subject.layout.clock.timeouts:
+                sections.append(timeouts_section(half))
+        return Untabled(subject, (*sections, transcript_section(subject)))
 
 
 def chances_section(half: LastHalf) -> Section:

@@ -23,7 +23,7 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.text import exact, small
 from solvent.report.panel import VIRIDIS, shade
-from solvent.report.sections import Section, templates
+from solvent.report.sections import GamePages, Section, templates
 from solvent.report.solved import SolvedTask
 
 MOST = 12
@@ -34,47 +34,44 @@ def _macros() -> Any:
     return templates(__package__).get_template("report.html.j2").module
 
 
-def gamebook_sections(solved: SolvedTask) -> list[Section]:
-    """Return the map of a book, its endings, and the decisions that matter."""
-    game, table, solution = cast(Gamebook, solved.game), solved.table, solved.solution
-    policies = {
-        "optimal": solution.policies[0],
-        **{item.agent.name: item.policies[0] for item in solved.agents},
-        **{name: make_baseline(name, table) for name in ("first-visit", "first-legal", "uniform")},
-    }
-    heads = [f"{name} ({ending.score})" for name, ending in game.book.endings.items()]
-    rows = []
-    for name, policy in policies.items():
-        endings = reading(game, table, policy, solution.values).endings.values()
-        rows.append([name, *(f"{p:.4f}" for p in endings)])
-    told = account(game, optimal_occupancy(table, solution), MOST)
-    decisions = []
-    for decision in told["decisions"]:
-        shares = ((words.rstrip("."), share) for words, share in decision["choices"].items())
-        choices = [words if share == 1 else f"{words} {share:.0%}" for words, share in shares]
-        numbers = small(decision["visits"]), exact(decision["stake"])
-        decisions.append([decision["place"], ", ".join(choices), *numbers])
-    macros = _macros()
-    picture = book_map(game, table, solution.policies[0], solution.values)
-    return [
-        Section("The book from left to right", str(macros.whole_map(picture))),
-        Section("How episodes end", str(macros.endings(["policy", *heads], rows))),
-        Section("The most valuable decisions", str(macros.decisions(decisions))),
-    ]
+class GamebookPages(GamePages):
+    """The map of the book, its endings and its decisions."""
 
+    def sections(self, solved: SolvedTask) -> list[Section]:
+        game, table, solution = cast(Gamebook, solved.game), solved.table, solved.solution
+        policies = {
+            "optimal": solution.policies[0],
+            **{item.agent.name: item.policies[0] for item in solved.agents},
+            **{
+                name: make_baseline(name, table)
+                for name in ("first-visit", "first-legal", "uniform")
+            },
+        }
+        heads = [f"{name} ({ending.score})" for name, ending in game.book.endings.items()]
+        rows = []
+        for name, policy in policies.items():
+            endings = reading(game, table, policy, solution.values).endings.values()
+            rows.append([name, *(f"{p:.4f}" for p in endings)])
+        told = account(game, optimal_occupancy(table, solution), MOST)
+        decisions = []
+        for decision in told["decisions"]:
+            shares = ((words.rstrip("."), share) for words, share in decision["choices"].items())
+            choices = [words if share == 1 else f"{words} {share:.0%}" for words, share in shares]
+            numbers = small(decision["visits"]), exact(decision["stake"])
+            decisions.append([decision["place"], ", ".join(choices), *numbers])
+        macros = _macros()
+        picture = book_map(game, table, solution.policies[0], solution.values)
+        return [
+            Section("The book from left to right", str(macros.whole_map(picture))),
+            Section("How episodes end", str(macros.endings(["policy", *heads], rows))),
+            Section("The most valuable decisions", str(macros.decisions(decisions))),
+        ]
 
-def state_sections(solved: SolvedGame, state: Page, hints: bool) -> list[Section]:
-    """The map of the book with the present section, if there is a table.
-
-    Args:
-        solved: The game.
-        state: The page.
-        hints: Whether optimal choices may be shown, as on the map.
-    """
-    if not (hints and isinstance(solved, SolvedTable)):
-        return []
-    html = str(_macros().place_on_map(state.section, _map(solved)))
-    return [Section("The map of the book", html)]
+    def state_sections(self, solved: SolvedGame, state: Page, hints: bool) -> list[Section]:
+        if not (hints and isinstance(solved, SolvedTable)):
+            return []
+        html = str(_macros().place_on_map(state.section, _map(solved)))
+        return [Section("The map of the book", html)]
 
 
 @lru_cache(maxsize=2)

@@ -23,8 +23,7 @@ SPEC = GameSpec(
     shorthands={"book": {"book": ...}},
     choices={"book": "solvent.games.gamebook.library:book_names"},
     baselines="solvent.games.gamebook.library:BASELINES",
-    sections="solvent.games.gamebook.report:gamebook_sections",
-    explorer="solvent.games.gamebook.report:state_sections",
+    pages="solvent.games.gamebook.report:GamebookPages",
     commands={
         "book": Command(
             "solvent.games.gamebook.commands:book_commands",

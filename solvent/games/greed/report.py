@@ -13,12 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.exact import SolvedGame
 from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed, fits_a_table
 from solvent.model import Game
 from solvent.model.arrays import Floats
 from solvent.report.panel import CIVIDIS, Axis, CellMap, map_script, numbered, shaded
-from solvent.report.sections import Section, Untabled
+from solvent.report.sections import GamePages, Section, Untabled
 from solvent.report.solved import SolvedTask
 
 MOST_CELLS = 250
@@ -72,10 +73,21 @@ def _step(solution: GreedSolution) -> int:
     return -(-(solution.game.limit + 1) // MOST_CELLS)
 
 
-def greed_sections(solved: SolvedTask) -> list[Section]:
-    """Return the maps of a solved task."""
-    assert isinstance(solved.game, Greed)
-    return [maps_section(solve_greed(solved.game.limit, solved.game.sides))]
+class GreedPages(GamePages):
+    """The maps of all scores, and games too large for a table."""
+
+    def sections(self, solved: SolvedTask) -> list[Section]:
+        assert isinstance(solved.game, Greed)
+        return [maps_section(solve_greed(solved.game.limit, solved.game.sides))]
+
+    def untabled(self, subject: Game | SolvedGame) -> Untabled | None:
+        game = subject.game if isinstance(subject, GreedSolution) else subject
+        if not isinstance(game, Greed) or fits_a_table(game):
+            return None
+        solved = (
+            subject if isinstance(subject, GreedSolution) else solve_greed(game.limit, game.sides)
+        )
+        return Untabled(solved, (maps_section(solved),))
 
 
 def maps_section(solution: GreedSolution) -> Section:
@@ -92,16 +104,3 @@ def maps_section(solution: GreedSolution) -> Section:
         f"ties counted half. Grey is a stand.{thinned}</p>{panels}"
     )
     return Section("Optimal play at every pair of scores", html, map_script())
-
-
-def untabled_greed(subject: Game | GreedSolution) -> Untabled | None:
-    """Return the optimum and maps of a game that is too large for a table, else None.
-
-    Args:
-        subject: The rules, or their solution without a table.
-    """
-    game = subject.game if isinstance(subject, GreedSolution) else subject
-    if not isinstance(game, Greed) or fits_a_table(game):
-        return None
-    solved = subject if isinstance(subject, GreedSolution) else solve_greed(game.limit, game.sides)
-    return Untabled(solved, (maps_section(solved),))

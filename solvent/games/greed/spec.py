@@ -27,6 +27,5 @@ SPEC = GameSpec(
     pettingzoo={},
     baselines="solvent.games.greed.baselines:BASELINES",
     solver="solvent.games.greed.kernel:solved_greed",
-    sections="solvent.games.greed.report:greed_sections",
-    untabled="solvent.games.greed.report:untabled_greed",
+    pages="solvent.games.greed.report:GreedPages",
 )

@@ -18,7 +18,7 @@ from solvent.games.pig.rules import HOLD, Turn
 from solvent.model import TabularGame
 from solvent.model.arrays import Floats, Ints
 from solvent.report.panel import CIVIDIS, Axis, CellMap, map_script, numbered, shaded
-from solvent.report.sections import Section
+from solvent.report.sections import GamePages, Section
 from solvent.report.solved import SolvedTask
 
 NEVER = "#d55e00"
@@ -73,45 +73,60 @@ def hold_surface(table: TabularGame, solution: Solution) -> HoldSurface:
     return HoldSurface(action, chance)
 
 
-def pig_sections(solved: SolvedTask) -> list[Section]:
-    """Return the hold surface of a solved task, and the chances of winning."""
-    surface = hold_surface(solved.table, solved.solution)
-    at, again, low = surface.hold_at, surface.runs > 1, solved.table.info.reward_range[0]
-    pairs, held = int((at >= 0).sum()), int((at > 0).sum())
-    told = (
-        f"Of {pairs:,} pairs of scores there are {pairs - held:,} at which rolling on is always "
-        "optimal, in orange."
-    )
-    if held:
-        most = np.bincount(at[at > 0]).argmax()
-        told += f" The most frequent total is {most}, at {int((at == most).sum()):,} pairs."
-    if again.any():
-        told += (
-            f" At {int(again.sum()):,} the totals at which it holds are not one run: between two "
-            "of them it rolls."
+class PigPages(GamePages):
+    """The hold surface, and the chances of winning."""
+
+    def sections(self, solved: SolvedTask) -> list[Section]:
+        surface = hold_surface(solved.table, solved.solution)
+        at, again, low = surface.hold_at, surface.runs > 1, solved.table.info.reward_range[0]
+        pairs, held = int((at >= 0).sum()), int((at > 0).sum())
+        told = (
+            f"Of {pairs:,} pairs of scores there are {pairs - held:,} at which rolling on is "
+            "always optimal, in orange."
         )
-    scores = range(len(at))
-    labels = {int(n): f"{n:g}" for n in Axis(0, max(scores[-1], 1)).ticks() if n in scores}
-    frame: dict[str, Any] = {
-        "axes": ("own score", "score of the other"),
-        "labels": (labels, labels),
-        "columns": [f"own score {score}" for score in scores],
-        "rows": [f"other's score {score}," for score in scores],
-    }
-    colours, legend = numbered(max(int(at.max()), 0), NEVER)
-    totals = {"hold at": np.where(at > 0, at, np.nan), "runs of totals": surface.runs.astype(float)}
-    won = (surface.chance - low) / (1 - low)
-    maps = (
-        CellMap(
-            "smallest total at which to hold", at, colours, legend, told=totals, digits=0, **frame
-        ),
-        CellMap(
-            "chance of winning", *shaded(won, CIVIDIS, 1.0), told={"chance": won}, digits=4, **frame
-        ),
-    )
-    html = (
-        "<p>The hold surface of Neller and Presser: the smallest turn total at which it is "
-        f"optimal to hold, by both scores, and the chance of winning at the beginning of a turn. "
-        f'{told}</p><div class="panels">{"".join(one.figure() for one in maps)}</div>'
-    )
-    return [Section("When to hold", html, map_script())]
+        if held:
+            most = np.bincount(at[at > 0]).argmax()
+            told += f" The most frequent total is {most}, at {int((at == most).sum()):,} pairs."
+        if again.any():
+            told += (
+                f" At {int(again.sum()):,} the totals at which it holds are not one run: between "
+                "two of them it rolls."
+            )
+        scores = range(len(at))
+        labels = {int(n): f"{n:g}" for n in Axis(0, max(scores[-1], 1)).ticks() if n in scores}
+        frame: dict[str, Any] = {
+            "axes": ("own score", "score of the other"),
+            "labels": (labels, labels),
+            "columns": [f"own score {score}" for score in scores],
+            "rows": [f"other's score {score}," for score in scores],
+        }
+        colours, legend = numbered(max(int(at.max()), 0), NEVER)
+        totals = {
+            "hold at": np.where(at > 0, at, np.nan),
+            "runs of totals": surface.runs.astype(float),
+        }
+        won = (surface.chance - low) / (1 - low)
+        maps = (
+            CellMap(
+                "smallest total at which to hold",
+                at,
+                colours,
+                legend,
+                told=totals,
+                digits=0,
+                **frame,
+            ),
+            CellMap(
+                "chance of winning",
+                *shaded(won, CIVIDIS, 1.0),
+                told={"chance": won},
+                digits=4,
+                **frame,
+            ),
+        )
+        html = (
+            "<p>The hold surface of Neller and Presser: the smallest turn total at which it is "
+            "optimal to hold, by both scores, and the chance of winning at the beginning of a turn."
+            f' {told}</p><div class="panels">{"".join(one.figure() for one in maps)}</div>'
+        )
+        return [Section("When to hold", html, map_script())]

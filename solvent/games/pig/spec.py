@@ -22,5 +22,5 @@ SPEC = GameSpec(
         )
     },
     pettingzoo=SHORT,
-    sections="solvent.games.pig.report:pig_sections",
+    pages="solvent.games.pig.report:PigPages",
 )

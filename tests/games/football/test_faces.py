@@ -29,10 +29,10 @@ from solvent.games.football.fourth_down import (
 )
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.report import (
+    FootballPages,
     points_by_down,
     scored_baselines,
     sheets_data,
-    state_sections,
     untabled_football,
 )
 from solvent.games.football.rules import FootballStrategy
@@ -44,6 +44,7 @@ from solvent.model import TabularPolicy, TooManyStatesError, compile_game
 from solvent.report.page import render
 
 GAME = FootballStrategy(chart="standard")
+state_sections = FootballPages().state_sections
 
 
 def test_the_gain_told_is_the_way_of_the_ball() -> None:

@@ -14,7 +14,7 @@ from solvent.games.football.fourth_down import QUICK_KICK, everywhere
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.report import (
     LastHalf,
-    untabled,
+    TimedFootballPages,
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
@@ -221,7 +221,7 @@ def test_what_a_time_out_gains_and_its_value(half: LastHalf, *, offence: bool) -
 
 
 def test_the_sections_of_a_page(half: LastHalf) -> None:
-    known = untabled(half.solution)
+    known = TimedFootballPages().untabled(half.solution)
     assert known is not None
     assert known.solved.lower <= known.solved.value <= known.solved.upper
     assert [section.title for section in known.sections] == [
@@ -229,7 +229,7 @@ def test_the_sections_of_a_page(half: LastHalf) -> None:
         "The value of a time-out, and when to call it",
         "A game, play by play",
     ]
-    points = untabled(TimedSolution.of(tiny("half", timeouts=1)))
+    points = TimedFootballPages().untabled(TimedSolution.of(tiny("half", timeouts=1)))
     assert points is not None
     titles = [section.title for section in points.sections]
     assert titles == ["Points by time and place", "A game, play by play"]

@@ -26,7 +26,7 @@ from solvent.exact import (
 from solvent.games.gamebook.library import book_path, open_book
 from solvent.games.gamebook.loader import check_book, parse_book
 from solvent.games.gamebook.page import Page
-from solvent.games.gamebook.report import gamebook_sections, layout, reading, state_sections
+from solvent.games.gamebook.report import GamebookPages, layout, reading
 from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.tabulation import Pages
 from solvent.model import TabularPolicy, compile_game, parametrize_with_game_checks
@@ -137,7 +137,7 @@ def test_every_line_of_the_map_leads_to_the_right(game: Gamebook) -> None:
 
 def test_the_page_of_a_book_has_its_sections_and_no_markup_of_its_labels() -> None:
     solved = game_task(cast(SolvedTable, solve(FORK)))
-    html = "".join(section.html for section in gamebook_sections(solved))
+    html = "".join(section.html for section in GamebookPages().sections(solved))
     assert sorted(re.findall(r'data-section="(\d+)"', html)) == ["1", "2", "3", "4"]
     numbered = re.findall(
         r'cx="([\d.]+)"[^>]*data-section="(\d+)".*?x="([\d.]+)"[^>]*>(\d+)<', html
@@ -152,9 +152,9 @@ def test_the_page_of_a_book_has_its_sections_and_no_markup_of_its_labels() -> No
 def test_the_map_of_a_book_tells_what_is_optimal_only_where_that_is_asked_for() -> None:
     solved = solve(make_game("gamebook"))
     state = solved.game.initial()[0].state
-    [book_map] = state_sections(solved, state, True)
+    [book_map] = GamebookPages().state_sections(solved, state, True)
     assert 'data-section="1"' in book_map.html
-    assert state_sections(solved, state, False) == []
+    assert GamebookPages().state_sections(solved, state, False) == []
 
 
 # The books that come with the package: faultless, fair, and worth what their pages say
