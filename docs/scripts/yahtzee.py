@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from solvent.games.yahtzee.layers import Cards, YahtzeeSolution, solved_yahtzee
+from solvent.games.yahtzee.layers import Cards, YahtzeeSolution
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.scores import KNOWN
 from solvent.games.yahtzee.turn_kernel import ENDS, TIE, end_of, fill, turn_ends
@@ -26,7 +26,7 @@ LARGEST = 500
 
 def evaluations() -> Mapping[str, Floats]:
     """The distributions of what the policies get that are known without learning."""
-    solution = solved_yahtzee(Yahtzee())
+    solution = YahtzeeSolution.of(Yahtzee())
     return {name: distribution(solution, name) for name in ("optimal", "greedy")}
 
 

@@ -61,7 +61,7 @@ from solvent.registration import HERE, arguments_of_game
 _NARROW = 60
 
 if TYPE_CHECKING:
-    from solvent.exact import SolvedGame
+    from solvent.exact.layered.solve import LayeredSolution
 
 RANGE = re.compile(r"(-?\d+):(-?\d+)")
 
@@ -134,7 +134,9 @@ def has_table(game: Game) -> bool:
     return spec is None or spec.ask("simulator", game) is None
 
 
-def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = ()) -> SolvedGame:
+def open_solution(
+    folder: Path, name: str | None = None, words: Sequence[str] = ()
+) -> LayeredSolution:
     """Open the solution in a folder that ``solvent solve --out`` has written.
 
     Args:
@@ -154,7 +156,7 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
         )
     if name is not None:
         own, given = find_spec(name).name, game_parameters(name, words)
-    layered = {spec.name: spec.opened for spec in game_specs().values() if spec.opened}
+    layered = {spec.name: spec.layered for spec in game_specs().values() if spec.layered}
     if own is not None:
         if own not in layered:
             raise ValueError(
@@ -164,11 +166,10 @@ def open_solution(folder: Path, name: str | None = None, words: Sequence[str] = 
     refusals: list[StoreError] = []
     for reference in layered.values():
         try:
-            solved: SolvedGame = load(reference)(folder, given)
+            kind: type[LayeredSolution] = load(reference)
+            return kind.open(folder, kind.open(folder).game_with(given))
         except StoreError as error:
             refusals.append(error)
-        else:
-            return solved
     # Games of this package come first, and so does what they say of the folder.
     raise refusals[0] if refusals else StoreError(f"{folder}: no known game is solved in folders")
 

@@ -41,6 +41,7 @@ from solvent.cli.printing import (
 )
 from solvent.exact import SolvedGame
 from solvent.exact import solve as solve_game
+from solvent.exact.solver import layers_of
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.game import words
 from solvent.model.parameters import brief, check_choice, shown
@@ -77,8 +78,7 @@ def solve(
         ValueError: If there is no such game, or the options belong to another kind of game.
     """
     rules = read_game(game, words)
-    spec = spec_of(rules)
-    layered = None if spec is None else spec.ask("layered", rules)
+    layered = layers_of(rules)
     if layered is not None:
         from solvent.cli.layered import SolveOptions, solve_layered
 
@@ -106,15 +106,14 @@ def quick_game(game: str, words: Sequence[str]) -> Game:
     from solvent.exact.layered.solve import is_kept
 
     rules = read_game(game, words)
-    spec = spec_of(rules)
-    layered = None if spec is None else spec.ask("layered", rules)
+    spec, layered = spec_of(rules), layers_of(rules)
     if spec is None or layered is None or layered.n_states <= QUICK or is_kept(layered):
         return rules
     short = next(
         (
             f"try `{name}`, a short form, or "
             for name in spec.shorthands
-            if (found := spec.ask("layered", read_game(name))) is None or found.n_states <= QUICK
+            if (found := layers_of(read_game(name))) is None or found.n_states <= QUICK
         ),
         "",
     )
@@ -175,7 +174,7 @@ def explore(
         if policy is not None:
             raise ValueError("--policy is compared on the served pages; drop --export")
     if solution is None and meaning(game)[0] not in game_specs() and Path(game).is_dir():
-        solved = open_solution(Path(game), words=words)
+        solved: SolvedGame = open_solution(Path(game), words=words)
     elif solution is not None:
         solved = open_solution(solution, game, words)
     else:

@@ -9,11 +9,13 @@ component; the bracket around the value at the start is proved by
 on disk by the hash of the table (:mod:`solvent.model.cache`).
 """
 
+from __future__ import annotations
+
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from inspect import signature
 from itertools import product
-from typing import Any, Protocol, overload, runtime_checkable
+from typing import TYPE_CHECKING, Any, Protocol, overload, runtime_checkable
 
 import numpy as np
 
@@ -27,6 +29,10 @@ from solvent.model.cache import Packed, kept
 from solvent.model.parameters import is_number, shown
 from solvent.model.progress import OnProgress, ProgressReporter
 from solvent.model.registry import game_of, load, spec_of
+
+if TYPE_CHECKING:
+    from solvent.exact.layered.game import LayeredGame
+    from solvent.exact.layered.solve import LayeredSolution
 
 SHARE = 0.01
 """A bound is not improved if it is closer to the value than this share of the tolerance."""
@@ -325,3 +331,16 @@ def solve(
             return solved
     table = cached_table(game, progress=progress)
     return SolvedTable(game, table, cached_solution(table, tolerance=tolerance, progress=progress))
+
+
+def layers_of(game: Any) -> LayeredGame | None:
+    """Return the layers of a game whose spec says that it has some; otherwise None.
+
+    Args:
+        game: The rules.
+    """
+    spec = spec_of(game)
+    if spec is None or spec.layered is None:
+        return None
+    kind: type[LayeredSolution] = load(spec.layered)
+    return kind.layered_game.of(game)

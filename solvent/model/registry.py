@@ -73,7 +73,7 @@ _MINIGRID_IDS = "MiniGrid-"
 _ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 
 UNDISCOUNTED = (
-    "solver", "layered", "opened", "simulator", "players", "scorer", "play",
+    "solver", "layered", "simulator", "players", "scorer", "play",
 )  # fmt: skip
 """Fields that hold only for the game without a discount."""
 
@@ -136,11 +136,8 @@ class GameSpec:
         solver: A function from a game to its :class:`solvent.exact.SolvedGame`, or to None where
             the game is better solved as a table. A slow solver has the parameter `progress` of
             :func:`solvent.exact.solve`.
-        layered: A function from a game to its :class:`solvent.exact.layered.game.LayeredGame`, or
-            to None for a form of the game that is not layered in time.
-        opened: A function from a folder that ``solvent solve --out`` has written, and parameters,
-            to the :class:`solvent.exact.SolvedGame` that it holds; parameters that are left out
-            are as they were solved.
+        layered: A subclass of :class:`solvent.exact.layered.solve.LayeredSolution`, if the game is
+            solved layer by layer, in memory or in a folder.
         simulator: A function from a game to its :class:`solvent.envs.batch_simulator.Sampler`, in
             a game for one :class:`solvent.envs.batch_simulator.OnePlayerSampler`, or to None for a
             form of the game that is sampled from its table.
@@ -177,7 +174,6 @@ class GameSpec:
     baselines: Reference | None = None
     solver: Reference | None = None
     layered: Reference | None = None
-    opened: Reference | None = None
     simulator: Reference | None = None
     players: Reference | None = None
     scorer: Reference | None = None

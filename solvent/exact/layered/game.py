@@ -255,6 +255,17 @@ class LayeredGame(ABC):
         """The parameters that the values depend on, JSON-able."""
 
     @classmethod
+    def of(cls, game: Any) -> LayeredGame | None:
+        """Return the layers of a game; None for a form of it that is not layered in time.
+
+        Args:
+            game: The rules; by default the only argument of the class.
+        """
+        kind: Any = cls
+        layered: LayeredGame = kind(game)
+        return layered
+
+    @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> LayeredGame:
         """Return the game whose solution a folder holds.
 

@@ -28,10 +28,12 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
 from itertools import product
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import (
     Block,
     BlockResult,
@@ -159,12 +161,59 @@ class LayeredSolution:
         ValueError: If a layer is not solved.
     """
 
+    layered_game: ClassVar[type[LayeredGame]]
+    """The class of the layers; a subclass that has one is named by the spec of its game."""
+
     store: LayerStore
     game: Any
 
     def __post_init__(self) -> None:
         """Check that all layers are solved."""
         self.store.check_complete()
+
+    @classmethod
+    def of(cls, game: Any, *, progress: OnProgress | None = None) -> Self:
+        """Solve a game in memory.
+
+        Args:
+            game: The rules, with the start that is meant.
+            progress: Called with the states solved so far.
+
+        Raises:
+            ResourceError: If it takes more memory than there is.
+        """
+        layered = cls.layered_game.of(game)
+        assert layered is not None
+        return cls(solve_in_memory(layered, progress=progress), game)
+
+    @classmethod
+    def open(cls, folder: str | Path, game: Any = None, *, verify: bool = False) -> Self:
+        """Open a solution in a folder.
+
+        Args:
+            folder: Folder of the solution.
+            game: The game that it must solve, with the start that is meant; any game, from its
+                usual start, if None.
+            verify: Whether to check all layers now, not each when it is first read.
+
+        Raises:
+            StoreError: If there is none, it is of another game, not finished, or damaged.
+        """
+        layered = cls.layered_game if game is None else cls.layered_game.of(game)
+        assert layered is not None
+        store = LayerFolder.open(folder, layered, verify=verify)
+        return cls(store, store.game.game if game is None else game)
+
+    def game_with(self, parameters: Mapping[str, Any]) -> Any:
+        """Return the rules with other parameters, such as another start.
+
+        Args:
+            parameters: The parameters; those left out are as they were solved.
+
+        Raises:
+            ValueError: If a parameter is not allowed.
+        """
+        return type(self.game)(**{**dict(self.game.info.parameters), **parameters})
 
     @property
     def layered(self) -> LayeredGame:

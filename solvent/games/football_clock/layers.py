@@ -662,6 +662,10 @@ class FootballLayers(LayeredGame):
         }
 
     @classmethod
+    def of(cls, game: Game) -> FootballLayers | None:
+        return cls(game) if isinstance(game, TimedFootball) else None
+
+    @classmethod
     def from_identity(cls, identity: Mapping[str, Any]) -> FootballLayers:
         held, form = identity["chart"], identity["form"]
         if "table" in held:
@@ -739,11 +743,6 @@ class FootballLayers(LayeredGame):
         store = LayerStore(FootballLayers(TimedFootball(chart, "half", ruleset, clock)))
         solve_layers(store.game, store)
         return np.stack([store.read(Layer(2, at, 0, 0))[:, 0] for at in (ticks - 1, ticks)])
-
-
-def football_layers(game: Game) -> FootballLayers | None:
-    """The layers of a form of football with a clock; None for one without."""
-    return FootballLayers(game) if isinstance(game, TimedFootball) else None
 
 
 def _parameters(identity: Mapping[str, Any]) -> dict[str, Any]:

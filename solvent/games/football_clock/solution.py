@@ -19,16 +19,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from solvent.envs.batch_simulator import Simulation
-from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, WarmStart
-from solvent.exact.layered.solve import LayeredSolution, solve_in_memory
+from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football.rules import FORMS
 from solvent.games.football.solver.backup import backup_of
@@ -70,38 +68,7 @@ class TimedSolution(LayeredSolution):
         ValueError: If a layer is not solved.
     """
 
-    @classmethod
-    def open(
-        cls, folder: str | Path, game: TimedFootball | None = None, *, verify: bool = False
-    ) -> TimedSolution:
-        """Open a solution in a folder.
-
-        Args:
-            folder: Folder of the solution.
-            game: The game that it must solve, with the start that is meant; any game, from its
-                usual start, if None.
-            verify: Whether to check all layers now, not each when it is first read.
-
-        Raises:
-            StoreError: If there is none, it is of another game, not finished, or damaged.
-        """
-        layered = FootballLayers if game is None else FootballLayers(game)
-        store = LayerFolder.open(folder, layered, verify=verify)
-        assert isinstance(store.game, FootballLayers)
-        return cls(store, game or store.game.game)
-
-    @classmethod
-    def of(cls, game: TimedFootball, *, progress: OnProgress | None = None) -> TimedSolution:
-        """Solve a form in memory.
-
-        Args:
-            game: The rules, with the start that is meant.
-            progress: Called with the states solved so far.
-
-        Raises:
-            ResourceError: If it takes more memory than there is.
-        """
-        return cls(solve_in_memory(FootballLayers(game), progress=progress), game)
+    layered_game = FootballLayers
 
     @property
     def layout(self) -> FootballLayers:
@@ -109,6 +76,15 @@ class TimedSolution(LayeredSolution):
         layered = self.layered
         assert isinstance(layered, FootballLayers)
         return layered
+
+    def game_with(self, parameters: Mapping[str, Any]) -> TimedFootball:
+        solved = {**dict(self.game.info.parameters), "chart": self.game.loaded_chart}
+        asked = {**solved, **parameters}
+        form = asked["form"]
+        # Asked first, since such a form would refuse the clock of the solution, which nobody wrote.
+        if form in FORMS or not isinstance(game := football_strategy(**asked), TimedFootball):
+            raise ValueError(f"--solution is for football with a clock, not for form {form!r}")
+        return game
 
     @cached_property
     def start(self) -> TimedPosition:
@@ -168,27 +144,6 @@ class TimedSolution(LayeredSolution):
         column = slice(place.at[1], place.at[1] + 1)
         found = equilibrium(self.layout, place.layer, self.values).values(columns=column)
         return np.asarray(found[:, 0] + self._even)
-
-
-def opened_football(folder: Path, parameters: Mapping[str, Any]) -> TimedSolution:
-    """Return the solution in a folder, with the start that is asked for.
-
-    Args:
-        folder: Folder of the solution.
-        parameters: Parameters of the game; those left out are as it was solved.
-
-    Raises:
-        ValueError: If a parameter is not allowed.
-        StoreError: If there is none in the folder, or it is one of another game.
-    """
-    solution = TimedSolution.open(folder)
-    solved = {**dict(solution.game.info.parameters), "chart": solution.game.loaded_chart}
-    asked = {**solved, **parameters}
-    form = asked["form"]
-    # Asked first, since such a form would refuse the clock of the solution, which nobody wrote.
-    if form in FORMS or not isinstance(game := football_strategy(**asked), TimedFootball):
-        raise ValueError(f"--solution is for football with a clock, not for form {form!r}")
-    return TimedSolution.open(folder, game)
 
 
 def solved_football(

@@ -13,12 +13,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from functools import cached_property
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
 from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.inventory.rules import Inventory, Shop
@@ -107,8 +105,7 @@ class InventoryLayers(LayeredGame):
         return [weight / sum(weights) for weight in weights]
 
 
-def opened(folder: Path, parameters: Mapping[str, Any]) -> LayeredSolution:
-    """Return the solution in a folder, with the requested initial stock."""
-    solved = LayerFolder.open(folder, InventoryLayers)
-    game = Inventory(**{**solved.game.identity, **parameters})
-    return LayeredSolution(LayerFolder.open(folder, InventoryLayers(game)), game)
+class InventorySolution(LayeredSolution):
+    """A solved inventory."""
+
+    layered_game = InventoryLayers

@@ -15,6 +15,5 @@ SPEC = GameSpec(
             model_hash="bf296d04c4ba8d92b401450421351d57e2d45dbe2128bb57255c043d0e7a9d05",
         ),
     },
-    layered="solvent.games.inventory.layers:InventoryLayers",
-    opened="solvent.games.inventory.layers:opened",
+    layered="solvent.games.inventory.layers:InventorySolution",
 )

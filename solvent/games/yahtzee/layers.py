@@ -13,21 +13,18 @@ from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
-from pathlib import Path
 from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
-from solvent.exact.layered.solve import LayeredSolution, solve_in_memory
+from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.yahtzee.arrays import Rules, reachable_totals, rules_arrays
 from solvent.games.yahtzee.rules import KEEP_NONE, LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, TIE, solve_sets, turn_values
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
-from solvent.model.progress import OnProgress
 
 # Number of sets of filled boxes that are solved in one piece.
 _SETS_IN_BLOCK = 64
@@ -249,6 +246,7 @@ class YahtzeeSolution(LayeredSolution):
         ValueError: If a layer is not solved.
     """
 
+    layered_game = YahtzeeLayers
     game: Yahtzee
 
     @property
@@ -338,29 +336,3 @@ class YahtzeeSolution(LayeredSolution):
             return self.layers.turn(cards, self.after(filled.bit_count()))
 
         return lru_cache(maxsize=64)(found)
-
-
-def solved_yahtzee(game: Yahtzee, *, progress: OnProgress | None = None) -> YahtzeeSolution:
-    """Solve a form of Yahtzee in memory.
-
-    Args:
-        game: The rules.
-        progress: Called with the number of cards solved so far.
-    """
-    return YahtzeeSolution(solve_in_memory(YahtzeeLayers(game), progress=progress), game)
-
-
-def opened_yahtzee(folder: Path, parameters: Mapping[str, Any]) -> YahtzeeSolution:
-    """Return the solution in a folder.
-
-    Args:
-        folder: Folder written by ``solvent solve --out``.
-        parameters: Parameters of the game; the solution's own where left out.
-
-    Raises:
-        ValueError: If a parameter is not allowed.
-        StoreError: If the folder has no solution, or one of another form.
-    """
-    identity = LayerFolder.open(folder, YahtzeeLayers).game.identity
-    game = Yahtzee(**{**identity, **parameters})
-    return YahtzeeSolution(LayerFolder.open(folder, YahtzeeLayers(game)), game)

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from solvent.baselines.network import NetworkPlayer
 from solvent.exact import solve
 from solvent.games.yahtzee.episodes import Situations, look, width
-from solvent.games.yahtzee.layers import Cards, YahtzeeLayers, YahtzeeSolution, opened_yahtzee
+from solvent.games.yahtzee.layers import Cards, YahtzeeLayers, YahtzeeSolution
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, best_actions, pass_on, turn_ends
 from solvent.model.arrays import Floats
@@ -262,8 +262,6 @@ def score_player(
             f"--out {out}: a score of {game.info.name} takes minutes at most, and nothing of it is "
             f"kept; leave --out out"
         )
-    solved = (
-        solve(game) if solution is None else opened_yahtzee(solution, dict(game.info.parameters))
-    )
+    solved = solve(game) if solution is None else YahtzeeSolution.open(solution, game)
     assert isinstance(solved, YahtzeeSolution)
     return score_policy(solved, player)

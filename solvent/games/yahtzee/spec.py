@@ -12,9 +12,8 @@ SPEC = GameSpec(
     ),
     environments={"solvent/Yahtzee-v0": Environment(optimum=254.58772873449593)},
     choices={"joker": "solvent.games.yahtzee.rules:JOKERS"},
-    solver="solvent.games.yahtzee.layers:solved_yahtzee",
-    layered="solvent.games.yahtzee.layers:YahtzeeLayers",
-    opened="solvent.games.yahtzee.layers:opened_yahtzee",
+    solver="solvent.games.yahtzee.layers:YahtzeeSolution.of",
+    layered="solvent.games.yahtzee.layers:YahtzeeSolution",
     simulator="solvent.games.yahtzee.episodes:sampler_of",
     scorer="solvent.games.yahtzee.scores:score_player",
 )

@@ -33,7 +33,7 @@ from solvent.exact.layered.solve import (
 )
 from solvent.exact.layered.spot_check import CheckedState, spot_check
 from solvent.exact.layered.store import KEEPS, LayerStore
-from solvent.games.inventory.layers import InventoryLayers, opened
+from solvent.games.inventory.layers import InventoryLayers, InventorySolution
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model import cache, compile_game
 from solvent.model.cache import Packed, read_entry, write_entry
@@ -171,7 +171,8 @@ def test_the_command_solves_plans_and_goes_on(
     again = json.loads(run(*out, "--json", "--threads", "1").stdout)
     assert (first["value"], again["value"]) == (194 / 16, 67 / 16)
     assert (first["layers_solved_now"], again["layers_solved_now"]) == (3, 0)
-    found = opened(tmp_path / "x", {"stock": 1})
+    whole = InventorySolution.open(tmp_path / "x")
+    found = InventorySolution.open(tmp_path / "x", whole.game_with({"stock": 1}))
     assert (found.value, found.game.stock) == (129 / 16, 1)
     monkeypatch.setattr(plans, "free_memory", lambda: 1000)
     assert "--force begins all the same" in run().stderr

@@ -22,8 +22,6 @@ from solvent.exact.layered.solve import solve_layers
 from solvent.games.yahtzee.layers import (
     YahtzeeLayers,
     YahtzeeSolution,
-    opened_yahtzee,
-    solved_yahtzee,
 )
 from solvent.games.yahtzee.rules import BOXES, Turn, Yahtzee
 from solvent.games.yahtzee.scores import score_policy
@@ -47,7 +45,7 @@ SMALL = [
 def test_the_layers_are_the_table_state_by_state(game: Yahtzee) -> None:
     table = compile_game(game)
     expected = solvent.solve(table)
-    solved = solved_yahtzee(game)
+    solved = YahtzeeSolution.of(game)
     assert solved.value == pytest.approx(expected.value, abs=1e-10)
     assert solved.lower <= expected.upper
     assert solved.upper >= expected.lower
@@ -74,7 +72,7 @@ def test_the_layers_are_the_table_state_by_state(game: Yahtzee) -> None:
 
 @pytest.fixture(scope="module")
 def official() -> YahtzeeSolution:
-    return solved_yahtzee(Yahtzee())
+    return YahtzeeSolution.of(Yahtzee())
 
 
 def random_states(game: Yahtzee, seed: int, count: int) -> list[Turn]:
@@ -120,8 +118,8 @@ def test_a_folder_holds_the_solution_and_a_compact_one_is_right_but_for_its_roun
         layers = pickle.loads(pickle.dumps(YahtzeeLayers(game)))  # noqa: S301
         with LayerFolder.create(tmp_path / keep, layers, keep=keep) as store:
             solve_layers(store.game, store)
-    expected = solved_yahtzee(game)
-    compact, opened = (opened_yahtzee(tmp_path / keep, {}) for keep in ("compact", "all"))
+    expected = YahtzeeSolution.of(game)
+    compact, opened = (YahtzeeSolution.open(tmp_path / keep) for keep in ("compact", "all"))
     assert compact.value == expected.value
     for state in compile_game(game).states[::17]:
         if state.open:
@@ -133,7 +131,7 @@ def test_a_folder_holds_the_solution_and_a_compact_one_is_right_but_for_its_roun
     rolled = game.transition(outcome.state, (0,))[3].state
     assert opened.value_of(rolled) == expected.value_of(rolled)
     with pytest.raises(StoreError, match="joker forced, not free"):
-        opened_yahtzee(tmp_path / "all", {"joker": "free"})
+        YahtzeeSolution.open(tmp_path / "all", Yahtzee(joker="free"))
 
 
 @pytest.mark.parametrize(
@@ -155,7 +153,7 @@ def test_a_folder_holds_the_solution_and_a_compact_one_is_right_but_for_its_roun
 )
 def test_what_is_no_state_is_refused(state: Any) -> None:
     with pytest.raises(ValueError, match="is not a state of yahtzee"):
-        solved_yahtzee(SMALL[0]).value_of(state)
+        YahtzeeSolution.of(SMALL[0]).value_of(state)
 
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -182,7 +180,7 @@ def bounds(fact: str) -> list[float]:
 
 @pytest.fixture(scope="module")
 def free() -> YahtzeeSolution:
-    return solved_yahtzee(Yahtzee(joker="free"))
+    return YahtzeeSolution.of(Yahtzee(joker="free"))
 
 
 def check_value(fact: str, solution: YahtzeeSolution, digits: int) -> None:
@@ -209,7 +207,7 @@ def test_the_official_game(official: YahtzeeSolution) -> None:
 @pytest.mark.slow
 def test_the_games_of_others(free: YahtzeeSolution) -> None:
     check_value("expected score, jokers go anywhere", free, 4)
-    plain = solved_yahtzee(Yahtzee(joker="none", yahtzee_bonus=0))
+    plain = YahtzeeSolution.of(Yahtzee(joker="none", yahtzee_bonus=0))
     check_value("expected score, no jokers, no bonus for a further Yahtzee", plain, 2)
 
 
@@ -220,7 +218,7 @@ def script() -> dict[str, Any]:
 
 
 def test_the_distribution_of_points_is_that_of_every_way_to_play() -> None:
-    solution = solved_yahtzee(Yahtzee("twos,full-house,yahtzee", dice=3, faces=2, rolls=2))
+    solution = YahtzeeSolution.of(Yahtzee("twos,full-house,yahtzee", dice=3, faces=2, rolls=2))
     game = solution.game
 
     @cache
@@ -286,7 +284,7 @@ def test_the_range_of_the_deviation_is_that_of_all_tied_choices(
     # Compiling takes longer than a form so small.
     names = script()["deviations"].__globals__
     monkeypatch.setitem(names, "moments_of_turn", names["moments_of_turn"].py_func)
-    solution = solved_yahtzee(Yahtzee(boxes="full-house,chance", dice=3, faces=3, rolls=2))
+    solution = YahtzeeSolution.of(Yahtzee(boxes="full-house,chance", dice=3, faces=3, rolls=2))
     game = solution.game
 
     @cache
@@ -377,7 +375,7 @@ def test_a_networks_score_is_that_of_its_table(
     game: Yahtzee, rule: str, masked: bool, layers: int
 ) -> None:
     table, player = tabulated(game), network(game, rule, masked=masked, layers=layers)
-    found = score_policy(solved_yahtzee(game), player)
+    found = score_policy(YahtzeeSolution.of(game), player)
     expected = solvent.score(table, as_table(game, table, player))
     # The first layer is summed in another order, in float32.
     assert found.value == pytest.approx(expected.value, abs=1e-4 if rule == "sampled" else 1e-9)
@@ -387,7 +385,7 @@ def test_a_networks_score_is_that_of_its_table(
 
 @pytest.mark.parametrize("game", FORMS, ids=str)
 def test_the_scores_of_known_policies(game: Yahtzee) -> None:
-    table, solution = tabulated(game), solved_yahtzee(game)
+    table, solution = tabulated(game), YahtzeeSolution.of(game)
     uniform = solvent.score(table, TabularPolicy.uniform(table)).value
     known = {"uniform": uniform, "optimal": solution.value, "greedy": greedy(game)}
     assert known["uniform"] < known["greedy"]
@@ -428,7 +426,7 @@ def test_the_command_scores_networks_folders_and_policies_by_name(tmp_path: Path
     file = tmp_path / "network.npz"
     save_network(file, network(GAME, "sampled", masked=True), {"request": request})
     told = answer("score", file, "--mode", "--json")
-    expected = score_policy(solved_yahtzee(GAME), network(GAME, "mode", masked=True))
+    expected = score_policy(YahtzeeSolution.of(GAME), network(GAME, "mode", masked=True))
     assert told["value"] == pytest.approx(expected.value, abs=1e-12)
     for words_of, message in (
         (["score", str(file), "--out", out], "nothing of it is kept; leave --out out"),
@@ -454,7 +452,7 @@ def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None
     )
     sampled, mode = result.networks
     assert load_network(tmp_path / "run" / "network.npz").rule == sampled.rule == "sampled"
-    solution = solved_yahtzee(Yahtzee("aces,chance,yahtzee"))
+    solution = YahtzeeSolution.of(Yahtzee("aces,chance,yahtzee"))
     for player in (sampled, mode):
         assert 0 < score_policy(solution, player).value < solution.value
 
