@@ -126,7 +126,7 @@ def score(
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluation:
+class PolicyEvaluation:
     """Exact values of a policy by state; nothing is sampled.
 
     Values are to the player whose policy it is, S is the number of states of `table`, and A that of
@@ -194,7 +194,7 @@ def evaluate(
     player: int | None = None,
     discount: float | str | None = None,
     **how: Any,
-) -> Evaluation:
+) -> PolicyEvaluation:
     """Evaluate a policy exactly in every state.
 
     Args:
@@ -247,7 +247,7 @@ def evaluate(
     q = np.full(own.probabilities.shape, np.nan)
     q[left.row_state, left.row_action[me]] = sign * left.expectation(values)
     occupancy = state_visitation(left, own)
-    return Evaluation(left, own, sign * values, q, occupancy, seen, residual)
+    return PolicyEvaluation(left, own, sign * values, q, occupancy, seen, residual)
 
 
 def hardness(game: Played, *, player: int | None = None, largest: int = LARGEST) -> Hardness:

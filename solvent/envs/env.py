@@ -238,7 +238,7 @@ class EnvironmentBase:
         return {**self.__dict__, "_screen": None}
 
 
-class Position:
+class TableState:
     """A state of a table, with the random stream that draws the next one.
 
     Args:
@@ -278,7 +278,7 @@ class Position:
         return spread_states(self.game)
 
 
-class TableEpisode(Position):
+class TableEpisode(TableState):
     """An episode of a learner in a table, alone or against an opponent from a pool.
 
     Args:

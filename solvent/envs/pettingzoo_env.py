@@ -31,7 +31,7 @@ from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
     EnvironmentBase,
-    Position,
+    TableState,
     check_action,
     check_options,
     check_render_mode,
@@ -58,7 +58,7 @@ MASKS = ("info", "obs")
 _IGNORED_OPTIONS = ("options",)
 
 
-class JointEpisode(Position):
+class JointEpisode(TableState):
     """An episode of a two-player table in which the caller chooses both players' actions.
 
     Each move draws one random number.

@@ -48,7 +48,7 @@ _TIED_DECIMALS = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Result:
+class ValuedOutcome:
     """A possible result of an action.
 
     Attributes:
@@ -98,7 +98,7 @@ def who_acts(game: Game, state: Any) -> tuple[int, ...]:
     return deciders(game, state) or (alone,)
 
 
-def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result, ...]:
+def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[ValuedOutcome, ...]:
     """Return the possible results of a joint action, the most probable first.
 
     Args:
@@ -108,7 +108,7 @@ def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result,
     """
     game = solved.game
     found = [
-        Result(
+        ValuedOutcome(
             number,
             float(one.probability),
             float(one.reward),
@@ -120,7 +120,7 @@ def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[Result,
     return tuple(sorted(found, key=lambda one: -one.probability))
 
 
-def expected(found: Sequence[Result]) -> float:
+def expected(found: Sequence[ValuedOutcome]) -> float:
     """Return the expectation of reward and value, to player 0.
 
     Args:

@@ -11,12 +11,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.model import GameInfo, Outcome
+from solvent.model.cells import Cell
 from solvent.model.game import merged
 from solvent.model.registry import GameSpec
 from solvent.model.scene import board
@@ -37,13 +37,6 @@ DISCOUNT = 1
 
 MOVES = {"up": (-1, 0), "right": (0, 1), "down": (1, 0), "left": (0, -1)}
 ROWS, COLUMNS = len(MAP), len(MAP[0])
-
-
-class Cell(NamedTuple):
-    """A cell, counted from the top left."""
-
-    row: int
-    column: int
 
 
 CELLS = [Cell(row, column) for row in range(ROWS) for column in range(COLUMNS)]

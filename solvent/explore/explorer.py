@@ -63,7 +63,7 @@ _MOST_GAMES = 500
 
 
 @dataclass(frozen=True, eq=False)
-class Page:
+class WebPage:
     """A page to be written.
 
     Attributes:
@@ -86,7 +86,7 @@ class Page:
 class Explorer(Subject):
     """The pages about one game."""
 
-    def board(self, query: Query) -> Page:
+    def board(self, query: Query) -> WebPage:
         """Return the board: a position, the value of each action, and the moves that led to it.
 
         Args:
@@ -111,7 +111,7 @@ class Explorer(Subject):
             return self._edited(view)
         return self.position(view)
 
-    def _begun(self, query: Query) -> Page:
+    def _begun(self, query: Query) -> WebPage:
         """Begin a game: the start is drawn, and others move until the person is asked."""
         [start] = self.dice.choices(
             self.solved.game.initial(),
@@ -123,7 +123,7 @@ class Explorer(Subject):
         self.kept(key, line.text, line)
         return _elsewhere(view.address(s=key, line=line.text, at=None, quiz=None, queue=None))
 
-    def _moved(self, view: View) -> Page:
+    def _moved(self, view: View) -> WebPage:
         """Take actions, draw the outcome and missing actions, and continue to the next choice."""
         here = view.here
         acted = [part for part in view.query["do"].split(".") if part]
@@ -141,7 +141,7 @@ class Explorer(Subject):
         self.kept(key, line.text, line)
         return _elsewhere(view.address(line=line.text, at=None))
 
-    def _edited(self, view: View) -> Page:
+    def _edited(self, view: View) -> WebPage:
         """Show the state that has the fields of a form, or say that there is none."""
         state = view.here.solved_state(view.here.state)
         fields = self.states.fields(state)
@@ -157,7 +157,7 @@ class Explorer(Subject):
             return self.position(self.view(query), str(error))
         return _elsewhere(view.address(s=self.states.key(found), line=None, at=None))
 
-    def position(self, view: View, message: str = "") -> Page:
+    def position(self, view: View, message: str = "") -> WebPage:
         """Return the page of a position.
 
         Args:
@@ -198,9 +198,9 @@ class Explorer(Subject):
             "panel": panel,
         }
         sections = (*sections, *(panel["sections"] if panel else ()))
-        return Page("board.html.j2", self.name, values, sections, 400 if message else 200)
+        return WebPage("board.html.j2", self.name, values, sections, 400 if message else 200)
 
-    def load(self, data: bytes, file: str) -> Page:
+    def load(self, data: bytes, file: str) -> WebPage:
         """Load a policy from the bytes of a file, and go to the panel that compares it.
 
         Args:
@@ -222,7 +222,7 @@ class Explorer(Subject):
         self.loaded = _compared(solved, policy, brief(file))
         return _elsewhere(link("board", panel="agent", game=self.key))
 
-    def learn(self, query: Query) -> Page:
+    def learn(self, query: Query) -> WebPage:
         """Return the page on an algorithm, compared with the exact solution.
 
         Args:
@@ -233,9 +233,9 @@ class Explorer(Subject):
         """
         table = self.tabled("watching an algorithm")
         title, values = watched(table, self.state_map, query)
-        return Page("learn.html.j2", title, {**values, "states": self.states})
+        return WebPage("learn.html.j2", title, {**values, "states": self.states})
 
-    def grade(self, data: bytes, file: str) -> Page:
+    def grade(self, data: bytes, file: str) -> WebPage:
         """Grade the games of a file.
 
         Args:
@@ -247,11 +247,13 @@ class Explorer(Subject):
         """
         text = data.decode(errors="replace")
         games = [graded(self, line, address) for address, line in read_games(self, text)]
-        return Page("games.html.j2", "Graded games", {"games": games, "all": summary(self, games)})
+        return WebPage(
+            "games.html.j2", "Graded games", {"games": games, "all": summary(self, games)}
+        )
 
 
-def _elsewhere(address: str) -> Page:
-    return Page("", "", {}, address=address)
+def _elsewhere(address: str) -> WebPage:
+    return WebPage("", "", {}, address=address)
 
 
 def _compared(solved: SolvedTable, policy: TabularPolicy, file: str) -> LoadedPolicy:
@@ -271,7 +273,12 @@ def _compared(solved: SolvedTable, policy: TabularPolicy, file: str) -> LoadedPo
 
 
 def render(
-    explorer: Explorer | None, page: Page, *, game: str = "", nonce: str = "", alone: bool = False
+    explorer: Explorer | None,
+    page: WebPage,
+    *,
+    game: str = "",
+    nonce: str = "",
+    alone: bool = False,
 ) -> str:
     """Return a page as HTML.
 
@@ -321,7 +328,7 @@ def _about(explorer: Explorer) -> dict[str, Any]:
     }
 
 
-def message_page(message: str, status: int, address: str = "") -> Page:
+def message_page(message: str, status: int, address: str = "") -> WebPage:
     """Return a page that reports an error, or asks whether to go on.
 
     Args:
@@ -336,7 +343,7 @@ def message_page(message: str, status: int, address: str = "") -> Page:
         413: "Too large",
     }
     title = titles.get(status, "This cannot be shown")
-    return Page("message.html.j2", title, {"message": message, "address": address}, (), status)
+    return WebPage("message.html.j2", title, {"message": message, "address": address}, (), status)
 
 
 def write_map(solved: SolvedGame, file: str | Path) -> Path:
@@ -354,7 +361,7 @@ def write_map(solved: SolvedGame, file: str | Path) -> Path:
         StoreError: If it cannot be written.
     """
     place, explorer = page_file(file), Explorer(solved)
-    page = Page("base.html.j2", "Maps", {}, explorer.map_sections())
+    page = WebPage("base.html.j2", "Maps", {}, explorer.map_sections())
     write_atomically(place, render(explorer, page, alone=True).encode())
     return place
 

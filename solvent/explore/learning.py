@@ -71,7 +71,7 @@ END_COLOUR = "#d3d9de"
 """The colour of a terminal state, which has no value; no scale contains this colour."""
 
 
-class Setting(NamedTuple):
+class SettingRange(NamedTuple):
     """A setting of an algorithm that can be chosen.
 
     Attributes:
@@ -92,25 +92,25 @@ class Setting(NamedTuple):
 # The setting of the step size that means the falling one of the compiled Q-learning.
 _FALLING = 0.0
 
-SETTINGS: Mapping[str, Setting] = {
-    "alpha": Setting(f"step size α, 0 for 1/n^{STEP_SIZE_EXPONENT}", 0, 1, 0.01, _FALLING),
-    "epsilon": Setting("exploration ε", 0, 1, 0.01, EPSILON),
-    "explore": Setting("exploration", 0, 1, 0.01),
-    "lambda_": Setting("trace decay λ", 0, 1, 0.05),
-    "n": Setting("steps n", 1, 50, 1),
-    "sweeps": Setting("sweeps of an evaluation", 0, 50, 1),
-    "c": Setting("width of the bound c", 0, 5, 0.1),
-    "h": Setting("time step h", 0.01, 1, 0.01),
-    "step": Setting("step size", 0.1, 20, 0.1),
+SETTINGS: Mapping[str, SettingRange] = {
+    "alpha": SettingRange(f"step size α, 0 for 1/n^{STEP_SIZE_EXPONENT}", 0, 1, 0.01, _FALLING),
+    "epsilon": SettingRange("exploration ε", 0, 1, 0.01, EPSILON),
+    "explore": SettingRange("exploration", 0, 1, 0.01),
+    "lambda_": SettingRange("trace decay λ", 0, 1, 0.05),
+    "n": SettingRange("steps n", 1, 50, 1),
+    "sweeps": SettingRange("sweeps of an evaluation", 0, 50, 1),
+    "c": SettingRange("width of the bound c", 0, 5, 0.1),
+    "h": SettingRange("time step h", 0.01, 1, 0.01),
+    "step": SettingRange("step size", 0.1, 20, 0.1),
 }
 """The settings that can be chosen, by the parameter of an algorithm."""
 
 # The step size of an algorithm that accepts only a constant.
-_PLAIN_ALPHA = Setting("step size α", 0.01, 1, 0.01)
+_PLAIN_ALPHA = SettingRange("step size α", 0.01, 1, 0.01)
 
 
 @cache
-def settings_of(method: str) -> dict[str, Setting]:
+def settings_of(method: str) -> dict[str, SettingRange]:
     """Return the settings of an algorithm that can be chosen, with their defaults.
 
     Args:

@@ -36,7 +36,7 @@ from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Response as AnyResponse
 
 from solvent.exact import SolvedGame, solve
-from solvent.explore.explorer import PAGES, Explorer, Page, live_grid_page, message_page, render
+from solvent.explore.explorer import PAGES, Explorer, WebPage, live_grid_page, message_page, render
 from solvent.explore.panels import drawn
 from solvent.explore.subject import Jobs
 from solvent.model import Game
@@ -93,7 +93,7 @@ class Library:
         """
         return self.explorers.get(name or self.default)
 
-    def opened(self, name: str) -> Explorer | Page:
+    def opened(self, name: str) -> Explorer | WebPage:
         """Return the explorer of a game, or the page that waits for it.
 
         Args:
@@ -111,7 +111,7 @@ class Library:
         job = self.jobs.of(name, lambda tell: self._ready(name, tell))
         if not job.done():
             values = {"job": job, "picture": drawn(self._scene(name))}
-            return Page("opening.html.j2", f"Solving {name}", values)
+            return WebPage("opening.html.j2", f"Solving {name}", values)
         return self.explorers.setdefault(name, job.found())
 
     def _ready(self, name: str, tell: OnProgress) -> Explorer:
@@ -181,7 +181,7 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
     # Explorers keep their results without locks of their own.
     lock = Lock()
 
-    def shown_page(page: Page, explorer: Explorer | None = None, game: str = "") -> AnyResponse:
+    def shown_page(page: WebPage, explorer: Explorer | None = None, game: str = "") -> AnyResponse:
         if page.address:
             return redirect(page.address, 303)
         nonce = secrets.token_urlsafe(16)
@@ -201,11 +201,11 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
         name = query.get("game", "")
         with lock:
             found = library.opened(name)
-            if isinstance(found, Page):
+            if isinstance(found, WebPage):
                 return shown_page(found)
             return shown_page(getattr(found, word)(query), found, name)
 
-    def uploaded(use: Callable[[Explorer, bytes, str], Page]) -> AnyResponse:
+    def uploaded(use: Callable[[Explorer, bytes, str], WebPage]) -> AnyResponse:
         given, name = request.files.get("file"), request.args.get("game", "")
         if given is None or not given.filename:
             raise ValueError("no file was chosen")
@@ -250,7 +250,7 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
             return page("board")
         with lock:
             cards = {"games": library.cards}
-            return shown_page(Page("gallery.html.j2", "All games", cards))
+            return shown_page(WebPage("gallery.html.j2", "All games", cards))
 
     @app.errorhandler(Exception)
     def failed(error: Exception) -> AnyResponse:
@@ -279,7 +279,7 @@ def _refuse_others(own: Collection[str]) -> None:
         abort(400, f"the address has {long:,} characters; allowed are up to {LONGEST_ADDRESS:,}")
 
 
-def _error_page(error: Exception) -> Page:
+def _error_page(error: Exception) -> WebPage:
     """Return the page about an error in the request or in this program."""
     if isinstance(error, HTTPException):
         status, size = error.code or 500, request.content_length or 0

@@ -10,9 +10,10 @@ R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second 
 
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
+from solvent.model.cells import Cell
 
 NAMES = ("up", "down", "right", "left")
 MOVES = ((-1, 0), (1, 0), (0, 1), (0, -1))
@@ -26,13 +27,6 @@ MAZE = (
 )
 """The maze of Figure 8.2: walls #, start S and goal G."""
 ROWS, COLUMNS = len(MAZE), len(MAZE[0])
-
-
-class Cell(NamedTuple):
-    """A cell, counted from the top left."""
-
-    row: int
-    column: int
 
 
 @dataclass(frozen=True)

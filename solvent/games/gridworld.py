@@ -12,10 +12,11 @@ R. S. Sutton and A. G. Barto, "Reinforcement Learning: An Introduction", second 
 from dataclasses import dataclass
 from fractions import Fraction
 from math import inf
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from solvent.model import Cell as Square
 from solvent.model import Environment, GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
+from solvent.model.cells import Cell
 
 SIDE = 5
 NAMES = ("north", "south", "east", "west")
@@ -27,13 +28,6 @@ LOOKS = {
     **{one: Square(one, "goal") for one in "AB"},
     **{one: Square(one, "start") for one in "ab"},
 }
-
-
-class Cell(NamedTuple):
-    """A cell, counted from the top left."""
-
-    row: int
-    column: int
 
 
 JUMPS = {Cell(0, 1): (Cell(4, 1), 10), Cell(0, 3): (Cell(2, 3), 5)}

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from math import inf
-from typing import NamedTuple
 
 from solvent.model import (
     Environment,
@@ -28,6 +27,7 @@ from solvent.model import (
     check_flag,
     grid,
 )
+from solvent.model.cells import Cell
 
 WIND = (0, 0, 0, 1, 1, 1, 2, 2, 1, 0)
 """The upward shift of each column, in cells."""
@@ -50,13 +50,6 @@ STEPS = {
 
 MOVES = {"four": 4, "king": 8, "nine": 9}
 """The number of moves for each value of the parameter `moves`."""
-
-
-class Cell(NamedTuple):
-    """A cell, counted from the top left."""
-
-    row: int
-    column: int
 
 
 @dataclass(frozen=True)

@@ -200,7 +200,7 @@ class Exercise:
         return allowed.get(self.asks, (of_actions,))
 
     @cached_property
-    def subject(self) -> Subject:
+    def subject(self) -> ExerciseTables:
         """The game and its solution, which are found when they are first asked for.
 
         Raises:
@@ -222,7 +222,7 @@ def _is_scale(points: Sequence[tuple[float, float]]) -> bool:
 
 
 @dataclass(frozen=True, eq=False)
-class Subject:
+class ExerciseTables:
     """The subject of an exercise, as tables.
 
     An answer has a row for each state by the number under which the environment shows it with
@@ -260,7 +260,7 @@ class Subject:
         return self.table.mask[self.player]
 
 
-def _subject(exercise: Exercise) -> Subject:
+def _subject(exercise: Exercise) -> ExerciseTables:
     player = exercise.player
     if exercise.game:
         rules = make_game(exercise.game, **exercise.parameters)
@@ -279,12 +279,12 @@ def _subject(exercise: Exercise) -> Subject:
     if numbers is not None:
         row, rows = numbers, len(plain.transitions)
     row = np.pad(row, (0, table.n_states - len(row)))
-    subject = Subject(rules, table, played, player, row, rows)
+    subject = ExerciseTables(rules, table, played, player, row, rows)
     expected = None if exercise.asks == "policy" else _expected(subject, exercise)
     return replace(subject, expected=expected)
 
 
-def _expected(subject: Subject, exercise: Exercise) -> Floats:
+def _expected(subject: ExerciseTables, exercise: Exercise) -> Floats:
     """[S] the values, or [S, A] the action values, that are asked for, to the player."""
     table, player = subject.table, subject.player
     for_two = (table.action_count[1 - player] > 1).any()
@@ -572,7 +572,7 @@ def _cell(text: str, *, lines: bool = False) -> str:
     return f"'{plain}" if plain.lstrip().startswith(_FORMULAS) else plain
 
 
-def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:
+def _policy(exercise: Exercise, subject: ExerciseTables, answer: Any) -> TabularPolicy:
     """An answer as a policy for the table on which it is scored."""
     table, player = subject.table, subject.player
     if not isinstance(answer, TabularPolicy):
@@ -594,7 +594,7 @@ def _policy(exercise: Exercise, subject: Subject, answer: Any) -> TabularPolicy:
     )
 
 
-def _check_policy(subject: Subject, rows: Floats) -> None:
+def _check_policy(subject: ExerciseTables, rows: Floats) -> None:
     """Refuse [S] actions or [S, A] probabilities; name the first state with a wrong entry."""
     if rows.ndim == 1:
         actions = subject.table.info.actions[subject.player]
@@ -612,7 +612,7 @@ def _check_policy(subject: Subject, rows: Floats) -> None:
         raise ValueError(f"{_where(subject, state)} has {told}; expected {expected}")
 
 
-def _array(exercise: Exercise, subject: Subject, answer: Any) -> Floats:
+def _array(exercise: Exercise, subject: ExerciseTables, answer: Any) -> Floats:
     """[S, ...] an answer's numbers for each state."""
     array = np.asarray(answer)
     if array.dtype.kind not in "biuf" or array.shape not in exercise.shapes:
@@ -623,7 +623,7 @@ def _array(exercise: Exercise, subject: Subject, answer: Any) -> Floats:
     return array.astype(np.float64)[subject.row]
 
 
-def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> Grade:
+def _of_policy(exercise: Exercise, subject: ExerciseTables, policy: TabularPolicy) -> Grade:
     table, solution = subject.table, subject.solution
     score = comparable_score(table, policy, solution, tolerance=LEARNED)
     gap = score.optimality_gap
@@ -650,7 +650,7 @@ def _of_policy(exercise: Exercise, subject: Subject, policy: TabularPolicy) -> G
     return _told(exercise, gap, lines)
 
 
-def _of_values(exercise: Exercise, subject: Subject, values: Floats) -> Grade:
+def _of_values(exercise: Exercise, subject: ExerciseTables, values: Floats) -> Grade:
     assert subject.expected is not None
     names = subject.table.info.actions[subject.player]
     # An episode that has ended has nothing to come.
@@ -689,7 +689,7 @@ def _told(exercise: Exercise, gap: float, lines: Sequence[str]) -> Grade:
     return Grade(exercise.name, points, exercise.out_of, gap, "\n".join([head, *lines]))
 
 
-def _where(subject: Subject, state: int) -> str:
+def _where(subject: ExerciseTables, state: int) -> str:
     """A state by its number in an answer and in words."""
     row = subject.row[state]
     text = state_text(subject.rules, subject.table.states[state])

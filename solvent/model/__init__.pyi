@@ -39,9 +39,9 @@ from .registry import make_game as make_game
 from .scene import Cell as Cell
 from .scene import Gauge as Gauge
 from .scene import Grid as Grid
+from .scene import Gridiron as Gridiron
 from .scene import Part as Part
 from .scene import Pieces as Pieces
-from .scene import Pitch as Pitch
 from .scene import Prose as Prose
 from .scene import Scene as Scene
 from .scene import board as board

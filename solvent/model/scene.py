@@ -2,8 +2,8 @@
 
 A game says what there is to see and which action a click takes
 (:meth:`solvent.model.game.Words.scene`). A scene is a tuple of parts, from top to bottom:
-:class:`Grid`, :class:`Pieces`, :class:`Gauge`, :class:`Pitch` and :class:`Prose`. A browser draws
-them as it likes; :func:`scene_text` is their drawing in a terminal.
+:class:`Grid`, :class:`Pieces`, :class:`Gauge`, :class:`Gridiron` and :class:`Prose`. A browser
+draws them as it likes; :func:`scene_text` is their drawing in a terminal.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -80,7 +80,7 @@ class Gauge(NamedTuple):
     kind: str = "first"
 
 
-class Pitch(NamedTuple):
+class Gridiron(NamedTuple):
     """A football field.
 
     Attributes:
@@ -116,7 +116,7 @@ class Prose(NamedTuple):
     options: tuple[Cell, ...] = ()
 
 
-Part: TypeAlias = Grid | Pieces | Gauge | Pitch | Prose
+Part: TypeAlias = Grid | Pieces | Gauge | Gridiron | Prose
 """A part of a scene."""
 
 Scene: TypeAlias = tuple[Part, ...]
@@ -192,7 +192,7 @@ def _lines(part: Part, names: int) -> Iterator[str]:
             yield " ".join([f"{name}:"] * bool(name) + marks)
         case Gauge(name=name, value=value, most=most, more=more):
             yield f"{name:{names}} {gauge(value, most)}" + (f" + {more:g}" if more else "")
-        case Pitch(news=news):
+        case Gridiron(news=news):
             yield news
         case Prose(title=title, paragraphs=paragraphs):
             yield from filter(None, (title, *paragraphs))

@@ -27,7 +27,7 @@ KINDS = {
 """The headings of the two tables, by whether more than samples was given."""
 
 
-class Place(NamedTuple):
+class RankedSubmission(NamedTuple):
     """A submission on the board.
 
     Attributes:
@@ -123,8 +123,10 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission], whole: bool) -
     ]
     policies = POLICIES if whole else POLICIES[:1]
     summary = summarize(tasks, suite, policies=policies, compare=whole)
-    places = [Place(name, one, *_rows(summary, name, None)) for name, one in named.items()]
-    tables: dict[str, list[Place]] = {heading: [] for heading in KINDS.values()}
+    places = [
+        RankedSubmission(name, one, *_rows(summary, name, None)) for name, one in named.items()
+    ]
+    tables: dict[str, list[RankedSubmission]] = {heading: [] for heading in KINDS.values()}
     for place in sorted(places, key=lambda place: (_largest_first(place.judged.iqm), place.name)):
         card = place.submission.card
         tables[KINDS[card.uses_model or card.saw_solution]].append(place)

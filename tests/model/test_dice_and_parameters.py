@@ -22,8 +22,8 @@ from solvent.model import (
     Cell,
     Gauge,
     Grid,
+    Gridiron,
     Pieces,
-    Pitch,
     Prose,
     ValueScale,
     dice_sum,
@@ -277,7 +277,11 @@ def test_a_scene_is_written_part_by_part() -> None:
     assert scene_text((many,)) == f"dice:{' 6' * 40} …"
     assert scene_text((many._replace(cells=many.cells[:40]),)) == f"dice:{' 6' * 40}"
     bars = Gauge("LUCK", 12, 12), Gauge("HP", 0, 12, more=2.5)
-    parts = (*bars, Pitch(None, None, news="4th and 1"), Pieces("", "boxes", (Cell(kind="start"),)))
+    parts = (
+        *bars,
+        Gridiron(None, None, news="4th and 1"),
+        Pieces("", "boxes", (Cell(kind="start"),)),
+    )
     drawn = f"LUCK {'█' * 24} 12/12\nHP   {'░' * 24}  0/12 + 2.5\n4th and 1\nS"
     assert scene_text(parts) == drawn
 

@@ -51,7 +51,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered import manifest
-from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, WarmStart
 from solvent.exact.layered.manifest import (
     KeptSample,
     read_samples,
@@ -180,7 +180,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
     def rounded_off(self, layer: Layer) -> float:
         return 0.0 if self.needs(layer) else rounded_off(self.largest(layer))
 
-    def value_at(self, place: Place) -> float:
+    def value_at(self, place: LayerPlace) -> float:
         sample = self.samples.get(place)
         return super().value_at(place) if sample is None else sample.value
 
@@ -298,10 +298,10 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         return sampled_places(self.game, starts=False)
 
     @cached_property
-    def samples(self) -> dict[Place, KeptSample]:
+    def samples(self) -> dict[LayerPlace, KeptSample]:
         """The samples by their places; none if all values are kept."""
         return {
-            Place(layer, sample.at): sample
+            LayerPlace(layer, sample.at): sample
             for layer in self.game.layers
             for sample in self._entries.get(layer, {}).get("samples", ())
         }

@@ -66,7 +66,7 @@ class BlockResult(NamedTuple):
     constant: int = 0
 
 
-class Place(NamedTuple):
+class LayerPlace(NamedTuple):
     """The position of a state's value.
 
     Attributes:
@@ -210,7 +210,7 @@ class LayeredGame(ABC):
     # States
 
     @abstractmethod
-    def place(self, state: Any) -> Place | None:
+    def place(self, state: Any) -> LayerPlace | None:
         """Return where a state's value is stored; None for states between layers."""
 
     def value(self, state: Any, stored: float) -> float:
@@ -222,7 +222,7 @@ class LayeredGame(ABC):
         """
         return stored
 
-    def state_at(self, place: Place) -> Any | None:
+    def state_at(self, place: LayerPlace) -> Any | None:
         """Return the state whose value is stored at a place: the inverse of `place`.
 
         With this and the rules, as `game`, solutions can be checked state by state

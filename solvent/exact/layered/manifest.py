@@ -28,7 +28,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Layer, LayeredGame, Place, Read
+from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, Read
 from solvent.exact.layered.store import KEEPS, SLACK
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
@@ -144,7 +144,7 @@ class KeptSample(NamedTuple):
     successors: tuple[float, ...]
 
 
-def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
+def random_places(game: LayeredGame, count: int, seed: str = "") -> list[LayerPlace]:
     """Choose places of states uniformly among all values of a game.
 
     Args:
@@ -160,7 +160,7 @@ def random_places(game: LayeredGame, count: int, seed: str = "") -> list[Place]:
         n = bisect(ends, number)
         layer, before = layers[n], ends[n - 1] if n else 0
         at = np.unravel_index(number - before, game.shape(layer))
-        places.append(Place(layer, tuple(map(int, at))))
+        places.append(LayerPlace(layer, tuple(map(int, at))))
     return [place for place in places if game.state_at(place) is not None]
 
 
@@ -181,7 +181,7 @@ def sampled_places(game: LayeredGame, *, starts: bool) -> dict[Layer, list[tuple
     return chosen
 
 
-def successors(game: LayeredGame, state: Any) -> list[Place]:
+def successors(game: LayeredGame, state: Any) -> list[LayerPlace]:
     """Return the places of the states that follow a state, in the order of the layers.
 
     States between layers are passed through to those that have a place.
@@ -223,7 +223,7 @@ def take_samples(
     layers = {needed: read(needed) for needed in game.reads(layer)} | {layer: values}
     samples = []
     for at in places:
-        after = successors(game, game.state_at(Place(layer, at)))
+        after = successors(game, game.state_at(LayerPlace(layer, at)))
         stored = tuple(float(layers[place.layer][place.at]) for place in after)
         samples.append(KeptSample(at, float(values[at]), stored))
     return samples
@@ -258,7 +258,7 @@ def read_samples(
         inside = len(sample.at) == len(shape) and all(
             0 <= at < length for at, length in zip(sample.at, shape, strict=True)
         )
-        if not inside or game.state_at(Place(layer, sample.at)) is None:
+        if not inside or game.state_at(LayerPlace(layer, sample.at)) is None:
             raise ValueError(f"a sample is of {shown(sample.at)}, where no state stands")
         for value in (sample.value, *sample.successors):
             if not abs(value) <= most:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import LayeredGame, Place
+from solvent.exact.layered.game import LayeredGame, LayerPlace
 from solvent.exact.layered.manifest import random_places, successors
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.model.arrays import Floats
@@ -47,7 +47,7 @@ class CheckedState(NamedTuple):
     """
 
     kind: str
-    place: Place
+    place: LayerPlace
     state: Any
     value: float
     again: tuple[float, float]
@@ -76,7 +76,7 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
     Raises:
         StoreError: If there are neither samples nor layers to check, or a file is damaged.
     """
-    drawn = {Place(layer, at) for layer, places in store.chosen.items() for at in places}
+    drawn = {LayerPlace(layer, at) for layer, places in store.chosen.items() for at in places}
     starts = [place for place in store.samples if place not in drawn]
     samples = [place for place in store.samples if place in drawn]
     samples = random.Random(seed).sample(samples, min(count, len(samples)))
@@ -97,7 +97,7 @@ def spot_check(store: LayerFolder, count: int, seed: str = "") -> list[CheckedSt
     return checked
 
 
-def _kept_values(store: LayerFolder, place: Place) -> dict[Place, float]:
+def _kept_values(store: LayerFolder, place: LayerPlace) -> dict[LayerPlace, float]:
     """Return the values of a sample and its successors by their places."""
     sample, state = store.samples[place], store.game.state_at(place)
     after = successors(store.game, state)
@@ -110,7 +110,7 @@ def _kept_values(store: LayerFolder, place: Place) -> dict[Place, float]:
 
 
 def _check(
-    store: LayerFolder, place: Place, kind: str, stored: Callable[[Place], float]
+    store: LayerFolder, place: LayerPlace, kind: str, stored: Callable[[LayerPlace], float]
 ) -> CheckedState:
     """Solve a state again, and bound how far its recorded value may be off."""
     game, layer = store.game, place.layer
@@ -125,7 +125,7 @@ def _check(
 
 
 def solved_again(
-    game: LayeredGame, state: Any, stored: Callable[[Place], float]
+    game: LayeredGame, state: Any, stored: Callable[[LayerPlace], float]
 ) -> tuple[float, float]:
     """Return bounds of the value of a state to player 0, given the values of its successors.
 

@@ -36,7 +36,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Layer, LayeredGame, Place, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, WarmStart
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
 
@@ -98,7 +98,7 @@ class LayerStore:
         self._check_read(layer)
         return self._values[layer]
 
-    def value_at(self, place: Place) -> float:
+    def value_at(self, place: LayerPlace) -> float:
         """Return the value that is stored at a place.
 
         Raises:

@@ -36,7 +36,7 @@ ABSENT = 65535
 
 
 @dataclass(frozen=True, eq=False)
-class Grid:
+class CombatGrid:
     """The index of each state of a combat in an array over its four numbers.
 
     Attributes:
@@ -61,7 +61,7 @@ class Grid:
         return np.select([tests.all(axis=1), tests[:, 1], tests[:, 0]], [1, 2, 3], 0)
 
 
-def grid_of(table: TabularGame) -> Grid:
+def grid_of(table: TabularGame) -> CombatGrid:
     """Return the grid of a combat."""
     live = np.flatnonzero(~table.terminal)
     states = [cast(Combat, table.states[s]) for s in live.tolist()]
@@ -75,7 +75,7 @@ def grid_of(table: TabularGame) -> Grid:
     place_of[cell, lost] = live
     next_rounds = map(rules_of(table.info).next_round, differences)
     weight = np.array([[float(n.get(r, 0)) for r in ("won", "lost")] for n in next_rounds])
-    return Grid(
+    return CombatGrid(
         differences,
         shape,
         place_of,
@@ -92,7 +92,7 @@ class CombatPages(GamePages):
         return [Section("Strategy maps", _strategy_maps(solved, grid_of(solved.table)), script)]
 
 
-def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
+def _strategy_maps(solved: SolvedTask, grid: CombatGrid) -> str:
     optimal = solved.solution
     data = {
         "differences": grid.differences,
@@ -112,7 +112,7 @@ def _strategy_maps(solved: SolvedTask, grid: Grid) -> str:
     return template.replace("{{data}}", script_json(data))
 
 
-def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str, Any]:
+def _learned_map(solved: SolvedTask, grid: CombatGrid, agent: ScoredAgent) -> dict[str, Any]:
     """An agent's map; its codes have 4 added where they differ, 8 where that costs something.
 
     Its losses are in 255ths of the largest loss, which is in the units of the values.
@@ -131,7 +131,7 @@ def _learned_map(solved: SolvedTask, grid: Grid, agent: ScoredAgent) -> dict[str
     return {**drawn, "losses": losses, "largest": most / grid.best}
 
 
-def _map(grid: Grid, values: Floats, codes: Ints) -> dict[str, str]:
+def _map(grid: CombatGrid, values: Floats, codes: Ints) -> dict[str, str]:
     """Encode codes as hexadecimal digits, and values before a round as 16-bit shares of the best.
 
     Args:

@@ -77,7 +77,7 @@ from solvent.games.football.table import Nodes
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
 from solvent.model.game import merged
 from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread
-from solvent.model.scene import Pitch, Scene, pitch
+from solvent.model.scene import Gridiron, Scene, pitch
 
 FORMS = ("drive", "points")
 
@@ -264,10 +264,10 @@ class ChartFootball(Words):
         side, other = (self.player_name(p) for p in (state.offence, 1 - state.offence))
         if not state.down:
             kick = getattr(state, "follows", "") or state.phase
-            return (Pitch(None, None, rules.field, side, other, f"{side}: {kick}"),)
+            return (Gridiron(None, None, rules.field, side, other, f"{side}: {kick}"),)
         ball = rules.field - situation.to_goal
         news = f"{side} has {situation_text(rules, situation)}"
-        return (Pitch(ball, ball + situation.to_go, rules.field, side, other, news),)
+        return (Gridiron(ball, ball + situation.to_go, rules.field, side, other, news),)
 
     def drawn(self, state: Any) -> list[str]:
         """Down and distance, the field from the offence's goal line on the left, and the calls."""

@@ -54,7 +54,7 @@ class RoleStrategies(NamedTuple):
     which: Numbers
 
 
-class Equilibria(NamedTuple):
+class BlockGames(NamedTuple):
     """Inputs and results of matrix games, for a block of n lines.
 
     Attributes:
@@ -121,7 +121,7 @@ def backup(
         constant: [C] the columns in which all values are the same, which are not looked at.
         start: [downs + 1, n, C, 2] the supports from which the matrix games of an equilibrium are
             started, in the form in which they are returned; None if there are none.
-        strategies: The arrays of :class:`Equilibria` to be filled with optimal strategies of both
+        strategies: The arrays of :class:`BlockGames` to be filled with optimal strategies of both
             sides and with choices, if they are wanted. In constant columns they are the first call
             of both sides.
 
@@ -144,7 +144,7 @@ def backup(
         supports[:] = start
     if constant is None:
         constant = np.zeros(columns, bool)
-    games = Equilibria(constant, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3))
+    games = BlockGames(constant, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3))
     gap, solved = _backup(
         arrays,
         values,
@@ -211,7 +211,7 @@ def _backup(
     defend: RoleStrategies,
     offence_responds: bool,
     defence_responds: bool,
-    games: Equilibria,
+    games: BlockGames,
     values: Floats,
 ) -> tuple[float, int]:
     """Fill the values of a block; return the largest duality gap and how many games there were."""
@@ -326,7 +326,7 @@ def _choose(
 @inner
 def solve_games(
     rules: Arrays,
-    games: Equilibria,
+    games: BlockGames,
     memory: Workspace,
     by_row: Floats,
     s: int,

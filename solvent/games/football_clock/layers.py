@@ -42,8 +42,8 @@ from solvent.exact.layered.game import (
     Block,
     BlockResult,
     LayeredGame,
+    LayerPlace,
     LayerSample,
-    Place,
     Read,
     WarmStart,
     changes,
@@ -110,7 +110,7 @@ Answers = dict[tuple[int, int, int, int], Floats | float]
 
 
 @dataclass(frozen=True, eq=False)
-class Moment:
+class LayerContext:
     """One layer, and the values of the layers that it reads.
 
     Attributes:
@@ -353,7 +353,7 @@ class LayerProblem(NamedTuple):
     kicks: Floats
 
 
-def equilibrium(layout: FootballLayers, layer: Layer, read: Read) -> Moment:
+def equilibrium(layout: FootballLayers, layer: Layer, read: Read) -> LayerContext:
     """Return a layer between two optimal sides, with what it reads.
 
     Args:
@@ -362,7 +362,7 @@ def equilibrium(layout: FootballLayers, layer: Layer, read: Read) -> Moment:
         read: Gives the values of a layer that is solved.
     """
     known = cache(read)
-    return Moment(layout, layer, lambda at, side: known(at))
+    return LayerContext(layout, layer, lambda at, side: known(at))
 
 
 @dataclass(frozen=True, eq=False)
@@ -538,7 +538,7 @@ class FootballLayers(LayeredGame):
     def opening(self) -> tuple[Layer, ...]:
         return self.layers[-1:]
 
-    def place(self, state: TimedPosition) -> Place | None:
+    def place(self, state: TimedPosition) -> LayerPlace | None:
         """Return where the value of a call or a kick stands; None in other phases."""
         side, half = state.offence, state.half
         if state.phase == "call":
@@ -550,9 +550,9 @@ class FootballLayers(LayeredGame):
         lead = state.margin if side == 0 else -state.margin
         column = self.column(half, lead, receives=state.receiver == side)
         own, other = state.timeouts[side], state.timeouts[1 - side]
-        return Place(self.moment(half, state.ticks, own, other), (row, column))
+        return LayerPlace(self.moment(half, state.ticks, own, other), (row, column))
 
-    def state_at(self, place: Place) -> TimedPosition | None:
+    def state_at(self, place: LayerPlace) -> TimedPosition | None:
         """Return the state in which player 0 has the ball or kicks.
 
         None for a kick when no time is left, since the half is over then.
@@ -583,10 +583,10 @@ class FootballLayers(LayeredGame):
     # Solving
 
     def problem(self, layer: Layer, read: Read) -> Any:
-        moment = equilibrium(self, layer, read)
-        values = moment.values()
+        context = equilibrium(self, layer, read)
+        values = context.values()
         constant = values.min(axis=0) == values.max(axis=0)
-        return LayerProblem(values, constant, moment.kicks(values))
+        return LayerProblem(values, constant, context.kicks(values))
 
     def solve_block(
         self, problem: Any, block: Block, start: WarmStart | None = None

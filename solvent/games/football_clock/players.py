@@ -39,13 +39,13 @@ import numpy as np
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import Block, BlockResult, Place, Read, WarmStart, changes
+from solvent.exact.layered.game import Block, BlockResult, LayerPlace, Read, WarmStart, changes
 from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.situation import OFFENCE
 from solvent.games.football_clock.agent import AgentPlayer
 from solvent.games.football_clock.backup import RoleStrategies, backup, blocks_of
-from solvent.games.football_clock.layers import Answers, FootballLayers, Moment
+from solvent.games.football_clock.layers import Answers, FootballLayers, LayerContext
 from solvent.games.football_clock.layout import (
     Asked,
     Layer,
@@ -224,7 +224,7 @@ class PairLayers(FootballLayers):
             raise ValueError(f"phase is {self.start.phase!r}; layers hold calls and kicks only")
 
     @cached_property
-    def _begins(self) -> Place:
+    def _begins(self) -> LayerPlace:
         place = self.place(self.start)
         assert place is not None
         return place
@@ -241,7 +241,7 @@ class PairLayers(FootballLayers):
     def states(self, layer: Layer) -> int:
         return 2 * len(self.pairs) * super().states(layer)
 
-    def state_at(self, place: Place) -> None:
+    def state_at(self, place: LayerPlace) -> None:
         """The value of two given players in a state does not follow from the rules alone."""
 
     def problem(self, layer: Layer, read: Read) -> PairProblem:
@@ -251,14 +251,14 @@ class PairLayers(FootballLayers):
         def values_of(k: int, at: Layer, side: int) -> Floats:
             return np.asarray(known[at][k, side])
 
-        moments = [
-            Moment(self, layer, partial(values_of, k), players, answers)
+        contexts = [
+            LayerContext(self, layer, partial(values_of, k), players, answers)
             for k, players in enumerate(self.pairs.values())
         ]
-        values = [[moment.values(side) for side in (0, 1)] for moment in moments]
+        values = [[context.values(side) for side in (0, 1)] for context in contexts]
         kicks = [
-            [moment.kicks(own[side], side) for side in (0, 1)]
-            for moment, own in zip(moments, values, strict=True)
+            [context.kicks(own[side], side) for side in (0, 1)]
+            for context, own in zip(contexts, values, strict=True)
         ]
         return layer, values, np.array(kicks)
 

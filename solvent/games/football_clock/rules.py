@@ -156,7 +156,7 @@ class TimedPosition(NamedTuple):
         return self._replace(phase=self.follows, ticks=0, **{name: usual[name] for name in settled})
 
 
-class Entry(NamedTuple):
+class Feature(NamedTuple):
     """One entry of an observation.
 
     Attributes:
@@ -268,38 +268,38 @@ class TimedFootball(ChartFootball):
         """The actions of either player."""
         return Actions.of(self.loaded_chart, offence=True, defence=True, kicks=True, timeouts=True)
 
-    def entries(self, state: TimedPosition, player: int) -> list[Entry]:
+    def entries(self, state: TimedPosition, player: int) -> list[Feature]:
         """The entries of a player's observation of a position, as the module describes them."""
         rules, clock = self.loaded_ruleset, self.loaded_clock
         score, margin = rules.touchdown + 1, clock.largest_margin
         lead = state.margin if player == 0 else -state.margin
         live, comes = state.phase != "over", state.follows or state.phase
         leads = [
-            Entry("lead", lead, margin, -margin),
-            Entry("lead within a score", max(-score, min(score, lead)), score, -score),
+            Feature("lead", lead, margin, -margin),
+            Feature("lead within a score", max(-score, min(score, lead)), score, -score),
         ]
         return [
-            Entry("over", not live),
-            Entry("down", state.down, rules.downs),
-            Entry("to go", state.to_go, rules.field),
-            Entry("to goal", state.to_goal, rules.field),
-            Entry("punt formation", state.punting),
-            Entry("my ball", live and state.offence == player),
-            Entry("kickoff", comes == "kickoff"),
-            Entry("free kick", comes == "free kick"),
-            Entry("second half", state.half == 2),
-            Entry("time left", state.ticks, clock.half_ticks),
-            Entry("time left at the end", min(state.ticks, clock.last_ticks), clock.last_ticks),
-            Entry("my time-outs", state.timeouts[player], clock.timeouts),
-            Entry("its time-outs", state.timeouts[1 - player], clock.timeouts),
-            Entry("I receive the second half", state.receiver == player),
+            Feature("over", not live),
+            Feature("down", state.down, rules.downs),
+            Feature("to go", state.to_go, rules.field),
+            Feature("to goal", state.to_goal, rules.field),
+            Feature("punt formation", state.punting),
+            Feature("my ball", live and state.offence == player),
+            Feature("kickoff", comes == "kickoff"),
+            Feature("free kick", comes == "free kick"),
+            Feature("second half", state.half == 2),
+            Feature("time left", state.ticks, clock.half_ticks),
+            Feature("time left at the end", min(state.ticks, clock.last_ticks), clock.last_ticks),
+            Feature("my time-outs", state.timeouts[player], clock.timeouts),
+            Feature("its time-outs", state.timeouts[1 - player], clock.timeouts),
+            Feature("I receive the second half", state.receiver == player),
             *([] if self.for_points else leads),
-            Entry("I am asked", state.asked == player),
-            Entry("it is asked", state.asked == 1 - player),
-            Entry("both are asked", state.other_too),
-            Entry("time saved", state.saved, clock.half_ticks),
-            Entry("untimed down", state.untimed),
-            *(Entry(f"choice {code}", state.choice == code) for code in self.choices),
+            Feature("I am asked", state.asked == player),
+            Feature("it is asked", state.asked == 1 - player),
+            Feature("both are asked", state.other_too),
+            Feature("time saved", state.saved, clock.half_ticks),
+            Feature("untimed down", state.untimed),
+            *(Feature(f"choice {code}", state.choice == code) for code in self.choices),
         ]
 
     @cached_property

@@ -91,7 +91,7 @@ RESULT = np.dtype([(name, np.int32) for name in ("chooser", "penalty", "play", "
 results, and its number among the choices."""
 
 
-class Rules(NamedTuple):
+class EpisodeArrays(NamedTuple):
     """The arrays that the episodes read.
 
     With S situations, R results (the field goal and the declaration included), M menus, A actions
@@ -130,7 +130,7 @@ class Rules(NamedTuple):
 
 
 @kernel(largest=-1)
-def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
+def begin(chosen: Ints, episodes: Any, rules: EpisodeArrays) -> None:
     """Put the chosen episodes into the state in which they begin; each draws one number."""
     for i in chosen:
         x = advance(episodes[i].stream)
@@ -140,7 +140,7 @@ def begin(chosen: Ints, episodes: Any, rules: Rules) -> None:
 
 @kernel(largest=-1)
 def step(
-    chosen: Ints, first: Ints, second: Ints, episodes: Any, rules: Rules, paid: Floats
+    chosen: Ints, first: Ints, second: Ints, episodes: Any, rules: EpisodeArrays, paid: Floats
 ) -> None:
     """Play the players' legal actions in the chosen episodes, none of which is over.
 
@@ -299,7 +299,7 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
 
 
 @kernel(largest=-1)
-def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -> None:
+def menus(chosen: Ints, player: Ints, episodes: Any, rules: EpisodeArrays, menu: Ints) -> None:
     """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
     for e in range(len(chosen)):
         at, found = episodes[chosen[e]], NOTHING
@@ -319,7 +319,13 @@ def menus(chosen: Ints, player: Ints, episodes: Any, rules: Rules, menu: Ints) -
 
 @kernel(largest=-1)
 def observe(
-    chosen: Ints, player: Ints, episodes: Any, rules: Rules, indicators: bool, entry: Ints, out: Any
+    chosen: Ints,
+    player: Ints,
+    episodes: Any,
+    rules: EpisodeArrays,
+    indicators: bool,
+    entry: Ints,
+    out: Any,
 ) -> None:
     """Fill the observation of a player of each chosen episode.
 
@@ -530,7 +536,7 @@ class TimedFootballSimulation(Simulation):
         return self.sampler.read(self.records[i])
 
 
-def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> Rules:
+def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> EpisodeArrays:
     """Return the arrays that the kernel reads.
 
     Args:
@@ -564,7 +570,7 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> Rules:
         [clock.left(ticks, seconds, penalty=penalty) for seconds, penalty in packed.groups]
         for ticks in range(clock.half_ticks + 1)
     ]
-    return Rules(
+    return EpisodeArrays(
         packed=arrays,
         mixed_threshold=inverse_cdf(arrays.mixed_probability, arrays.mixed_start),
         threshold=inverse_cdf(arrays.branch_probability, arrays.branch_start),

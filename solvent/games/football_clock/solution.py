@@ -34,8 +34,8 @@ from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.games.football_clock.backup import RoleStrategies, backup
 from solvent.games.football_clock.layers import (
     FootballLayers,
+    LayerContext,
     LayerProblem,
-    Moment,
     equilibrium,
     kick_values,
 )
@@ -112,7 +112,7 @@ class TimedSolution(LayeredSolution):
         matrices, arrays = backup_of(rules), rules.arrays
         leads, following = matrices.leads(np.array([row])), np.zeros(len(arrays.successor))
         only = np.unique(leads.indices)
-        found = self._moment(place.layer).values(0, only, slice(column, column + 1))
+        found = self._context(place.layer).values(0, only, slice(column, column + 1))
         following[: len(found)] = found[:, 0] + self._even
         results, _ = matrices.choose(leads @ following)
         if state.down == rules.ruleset.downs and not state.punting:
@@ -123,7 +123,7 @@ class TimedSolution(LayeredSolution):
         return payoffs if state.offence == 0 else 2 * self._even - payoffs.T
 
     @cached_property
-    def _moment(self) -> Callable[[Layer], Moment]:
+    def _context(self) -> Callable[[Layer], LayerContext]:
         """Equilibria by layer; those of the layers asked for last are kept."""
         read = lru_cache(maxsize=None)(self.values)
         return lru_cache(maxsize=1024)(lambda layer: equilibrium(self.layout, layer, read))

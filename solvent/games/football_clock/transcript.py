@@ -27,7 +27,7 @@ Strategy: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
 """The probabilities of the actions that a player takes in a position."""
 
 
-class Line(NamedTuple):
+class TranscriptLine(NamedTuple):
     """One play, kick, decision about a penalty, or time-out that was called.
 
     Attributes:
@@ -47,7 +47,7 @@ class Line(NamedTuple):
 
 def transcript(
     solution: TimedSolution, players: tuple[Strategy, Strategy], *, seed: int
-) -> tuple[Line, ...]:
+) -> tuple[TranscriptLine, ...]:
     """Play a game to its end.
 
     Args:
@@ -68,12 +68,12 @@ def transcript(
         score = score[0] + max(0, points), score[1] + max(0, -points)
         if words:
             value = paid + solution.value_of(outcome.state)
-            lines.append(Line(state, _decided(game, state, joint), words, score, value))
+            lines.append(TranscriptLine(state, _decided(game, state, joint), words, score, value))
         state = outcome.state
     return tuple(lines)
 
 
-def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ...]]:
+def table_of(game: TimedFootball, lines: tuple[TranscriptLine, ...]) -> list[tuple[str, ...]]:
     """Return a transcript as the rows of a table, the names of the columns first.
 
     Args:
@@ -102,7 +102,7 @@ def table_of(game: TimedFootball, lines: tuple[Line, ...]) -> list[tuple[str, ..
     return rows
 
 
-def transcript_text(game: TimedFootball, lines: tuple[Line, ...]) -> str:
+def transcript_text(game: TimedFootball, lines: tuple[TranscriptLine, ...]) -> str:
     """A transcript as text for people; the arguments are those of :func:`table_of`."""
     rows = table_of(game, lines)
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]

@@ -61,7 +61,7 @@ from numpy.typing import NDArray
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words, reachable
 from solvent.model.arrays import Bools, Ints, grouped_sum
 from solvent.model.parameters import Spread, check_integer, shown, spread
-from solvent.model.scene import Pitch, Scene, pitch
+from solvent.model.scene import Gridiron, Scene, pitch
 
 RUN, PASS, PUNT, KICK = range(4)
 
@@ -259,7 +259,7 @@ class FootballDrive(Words):
     def scene(self, state: Drive) -> Scene:
         """Return the field, with the ball and the line to gain, and down and distance."""
         ball, gain, news = self._drawing(state)
-        return (Pitch(ball, gain, self.field, news=news),)
+        return (Gridiron(ball, gain, self.field, news=news),)
 
     def draw(self, state: Drive) -> str:
         """Draw the field, with the ball and the line to gain, and down and distance."""

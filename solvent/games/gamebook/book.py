@@ -45,11 +45,11 @@ from solvent.games.gamebook.hero import (
     LARGEST_SECTION,
     Amount,
     AtLeast1,
-    Combat,
+    CombatEntry,
     Condition,
     Count,
     Fault,
-    FightingFantasy,
+    FightingFantasyEntry,
     Fixed,
     Flag,
     Hero,
@@ -72,6 +72,7 @@ from solvent.games.gamebook.hero import (
     one_of,
     range_text,
 )
+from solvent.model.context import LARGEST_MODIFIER
 
 MOST_SECTIONS = 20_000
 
@@ -85,7 +86,7 @@ MOST_ROWS = 1000
 _MOST_ENEMIES = 20
 
 
-# The endings are not known yet when the frame is validated; its names are checked with the book.
+# The endings are not known yet when the preamble is validated; its names are checked with the book.
 EndingName = Annotated[Name, one_of("ending", lambda known: getattr(known, "endings", None))]
 Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION)]
 
@@ -161,13 +162,15 @@ class Block(Model):
     do: list[Effect] = Field(default=[])
     goto: Target | None = None
     ending: EndingName | None = None
-    choices: Annotated[list[Choice], Field(min_length=1, max_length=_MOST_CHOICES)] | None = None
+    choices: Annotated[list[ChoiceEntry], Field(min_length=1, max_length=_MOST_CHOICES)] | None = (
+        None
+    )
     branch: Annotated[list[Case], Field(min_length=1, max_length=_MOST_CHOICES)] | None = None
     roll: Roll | None = None
     chances: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)] | None = None
-    check: Check | None = None
+    check: CheckEntry | None = None
     fight: Fight | None = None
-    shop: Shop | None = None
+    shop: ShopEntry | None = None
     repeat: Block | None = None
     again: Literal[True] | None = None
 
@@ -218,7 +221,7 @@ CHANCE = ("branch", "roll", "chances", "check")
 """Ways on that are allowed between a ``repeat`` and its ``again``."""
 
 
-class Choice(Block):
+class ChoiceEntry(Block):
     """An option of a decision."""
 
     label: Label
@@ -252,10 +255,6 @@ class Roll(Model):
         )
 
 
-LARGEST_MODIFIER = 100
-"""The largest modifier of a check, 10000%."""
-
-
 class Modifier(Model):
     """A circumstance of a check."""
 
@@ -270,7 +269,7 @@ class Modifier(Model):
         return counted(self.times, self.when)
 
 
-class Check(Model):
+class CheckEntry(Model):
     """A check in context, see :func:`solvent.model.context.modified_exactly`."""
 
     name: Label
@@ -414,7 +413,7 @@ class Good(Model):
             )
 
 
-class Shop(Model):
+class ShopEntry(Model):
     """A repeated decision to buy, to sell, or to leave."""
 
     money: Variable
@@ -422,7 +421,7 @@ class Shop(Model):
     leave: Block
 
 
-class Section(Block):
+class SectionEntry(Block):
     """A numbered block."""
 
     title: Text = ""
@@ -449,11 +448,11 @@ class Whenever(Model):
     ending: EndingName
 
 
-class Frame(Hero):
+class Preamble(Hero):
     """A book without its sections."""
 
     checks: Checks = Checks()
-    combat: Combat = Combat()
+    combat: CombatEntry = CombatEntry()
     endings: Annotated[dict[Name, Ending], Field(min_length=1)]
     whenever: Annotated[list[Whenever], Field(max_length=50)] = Field(default=[])
 
@@ -467,7 +466,7 @@ class Frame(Hero):
         }
 
 
-class Book(Frame):
+class Book(Preamble):
     """A whole gamebook.
 
     Its sections have no cycles, as checked by
@@ -481,7 +480,9 @@ class Book(Frame):
     title: Label
     author: Text = ""
     start: Target = 1
-    sections: Annotated[dict[SectionKey, Section], Field(min_length=1, max_length=MOST_SECTIONS)]
+    sections: Annotated[
+        dict[SectionKey, SectionEntry], Field(min_length=1, max_length=MOST_SECTIONS)
+    ]
     _digest: str = PrivateAttr("")
 
     def faults(self, known: Any) -> Iterator[Fault]:
@@ -497,20 +498,26 @@ class Book(Frame):
         return self._digest
 
     @cached_property
-    def nodes(self) -> Mapping[Place, Node]:
+    def nodes(self) -> Mapping[Place, PlacedBlock]:
         """Every block by its place: sections ascending, each before the blocks inside it."""
-        found: dict[Place, Node] = {}
+        found: dict[Place, PlacedBlock] = {}
         for number in sorted(self.sections):
             path = ("sections", number)
             self._number(self.sections[number], (number, 0), path, found, repeated=False)
         return dict(sorted(found.items()))
 
     def _number(
-        self, block: Block, place: Place, path: Path, found: dict[Place, Node], *, repeated: bool
-    ) -> Node:
+        self,
+        block: Block,
+        place: Place,
+        path: Path,
+        found: dict[Place, PlacedBlock],
+        *,
+        repeated: bool,
+    ) -> PlacedBlock:
         """Assign places to a block and those inside it."""
         section, index = place
-        inner: list[Node] = []
+        inner: list[PlacedBlock] = []
         following = index + 1
         repeats = block.repeat is not None or (repeated and block.way_on in CHANCE)
         for step, inside in block.inner():
@@ -520,10 +527,10 @@ class Book(Frame):
             following = node.end
             inner.append(node)
         exit_ = getattr(block, block.way_on)
-        found[place] = Node(place, path, block, exit_, tuple(inner), following, repeated)
+        found[place] = PlacedBlock(place, path, block, exit_, tuple(inner), following, repeated)
         return found[place]
 
-    def in_section(self, number: int) -> Iterator[Node]:
+    def in_section(self, number: int) -> Iterator[PlacedBlock]:
         """Return the nodes of a section, in order."""
         return (self.nodes[number, index] for index in range(self.nodes[number, 0].end))
 
@@ -560,14 +567,14 @@ class Book(Frame):
                 path[target] = iter(self.targets[target])
         return sections[::-1], cycles
 
-    def used_in(self, fight: Fight) -> FightingFantasy | ResultsTable:
+    def used_in(self, fight: Fight) -> FightingFantasyEntry | ResultsTable:
         """Return the hero's numbers and fields that a fight uses."""
         return self.combat.by_rules()[fight.rules]
 
     def spent_in(self, fight: Fight) -> tuple[str, ...]:
         """Return the fields that change in a fight: the hero's health, and LUCK if there is any."""
         rules = self.used_in(fight)
-        luck = rules.luck if isinstance(rules, FightingFantasy) else None
+        luck = rules.luck if isinstance(rules, FightingFantasyEntry) else None
         return (rules.health,) if luck is None else (rules.health, luck)
 
 
@@ -576,7 +583,7 @@ Place: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Node:
+class PlacedBlock:
     """A block with its place.
 
     Attributes:
@@ -593,6 +600,6 @@ class Node:
     path: Path
     block: Block
     exit: Any
-    inner: tuple[Node, ...]
+    inner: tuple[PlacedBlock, ...]
     end: int
     repeated: bool

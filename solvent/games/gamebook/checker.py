@@ -22,7 +22,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.gamebook.book import CHANCE, Book, Node, Roll
+from solvent.games.gamebook.book import CHANCE, Book, PlacedBlock, Roll
 from solvent.games.gamebook.effects import Liveness
 from solvent.games.gamebook.expressions import Expression, bounds, evaluate, names, parts_of
 from solvent.games.gamebook.hero import Hero, Path
@@ -70,7 +70,7 @@ def _unused(book: Book) -> Iterator[Found]:
         yield ("endings", name), f"nothing leads to the ending {name!r}; remove it", "warning"
 
 
-def _check_repeat(book: Book, node: Node) -> Iterator[Found]:
+def _check_repeat(book: Book, node: PlacedBlock) -> Iterator[Found]:
     """Check that ``repeat`` and ``again`` match, with only chance between them."""
     path = (*node.path, node.block.way_on)
     if node.block.again and not node.repeated:
@@ -116,7 +116,7 @@ CASES = {
 """Findings on gaps, on cases that never apply, and on overlaps."""
 
 
-def _check_rows(book: Book, node: Node) -> Iterator[Found]:
+def _check_rows(book: Book, node: PlacedBlock) -> Iterator[Found]:
     """Check that the rows of a random table contain each number that can result, and once only."""
     least, most = bounds(node.exit.dice, book.ranges)
     path = (*node.path, "roll")
@@ -138,7 +138,7 @@ def _check_rows(book: Book, node: Node) -> Iterator[Found]:
 
 
 def _check_cases(
-    node: Node,
+    node: PlacedBlock,
     verdict_on: Callable[[tuple[Expression, ...]], Verdict | None],
     written: Written,
 ) -> Iterator[Found]:

@@ -47,7 +47,7 @@ from solvent.games.gamebook.expressions import (
     names,
     total,
 )
-from solvent.games.gamebook.hero import FightingFantasy, Losses, holds
+from solvent.games.gamebook.hero import FightingFantasyEntry, Losses, holds
 from solvent.games.gamebook.page import Local, Values
 from solvent.model import TooManyStatesError
 
@@ -96,7 +96,7 @@ class FightState(NamedTuple):
 Moments: TypeAlias = dict[FightState, Fraction]
 
 
-class Combat:
+class FightRules:
     """A fight of a book.
 
     In Fighting Fantasy its constants are the hero's SKILL with bonuses in each period between
@@ -142,7 +142,7 @@ class Combat:
         factors = (fight.dealt, fight.suffered, fight.added.enemy, fight.added.hero)
         changes: list[tuple[Expression, float]] = [(part, inf) for part in factors]
         changes.append((holds(safe.when), safe.rounds[1] or inf) if safe else (0, inf))
-        if isinstance(rules, FightingFantasy):
+        if isinstance(rules, FightingFantasyEntry):
             parts, always = [*skills, (escape, inf)], 0
             self._first_skill, self._is_allowed = 0, len(skills)
         else:
@@ -236,7 +236,7 @@ class Combat:
 
     def _decided(self, won: bool, local: Local, values: Values, action: int) -> Moments:
         """Deal the damage of a round, and fight until the next decision."""
-        assert isinstance(self._rules, FightingFantasy)
+        assert isinstance(self._rules, FightingFantasyEntry)
         enemy, left, rounds, *constants = local
         health, luck = self._health(values), values[self._spent[1]] or 0
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
@@ -277,7 +277,7 @@ class Combat:
         """Return the possible losses in the round after a number of rounds, with their weights."""
         difference = self._difference(enemy, rounds, constants)
         found: Counter[Losses] = Counter()
-        if isinstance(self._rules, FightingFantasy):
+        if isinstance(self._rules, FightingFantasyEntry):
             won, _, lost = round_probabilities(difference)
             damage = self._rules.damage
             # Both are multiples of 1/1296; what is missing to 1 are draws.

@@ -13,14 +13,14 @@ from typing import NamedTuple, TypeAlias
 
 from solvent.games.gamebook.book import (
     Book,
-    Check,
+    CheckEntry,
     Eat,
     Effect,
     Fight,
-    Node,
     Place,
+    PlacedBlock,
     Roll,
-    Shop,
+    ShopEntry,
 )
 from solvent.games.gamebook.expressions import (
     Expression,
@@ -112,12 +112,12 @@ class Option(NamedTuple):
 
     text: str
     condition: Expression
-    node: Node | None = None
+    node: PlacedBlock | None = None
     steps: tuple[Assign, ...] = ()
     quantity: int | None = None
 
 
-def options(node: Node, hero: Hero) -> Iterator[Option]:
+def options(node: PlacedBlock, hero: Hero) -> Iterator[Option]:
     """Yield the options of a block in the order of the book; none if it has no choices or shop."""
     for inner, choice in zip(node.inner, node.block.choices or (), strict=False):
         yield Option(choice.label, choice.when, inner)
@@ -284,7 +284,7 @@ class Liveness:
             return self._entering((self._book.start, 0)).union(self._book.picked)
         return self.touches[section, block]
 
-    def _node(self, node: Node, again: Names) -> None:
+    def _node(self, node: PlacedBlock, again: Names) -> None:
         """Analyse a block and the blocks inside it; `again` are the live fields at ``again``."""
         place = node.place
         live, self.touches[place] = self._exit(node, again)
@@ -292,7 +292,7 @@ class Liveness:
         needed = self._needed(steps(node.block.do, self._book), self.after[place])
         self.effects[place], self.before[place] = needed
 
-    def _exit(self, node: Node, again: Names) -> tuple[Names, Names]:
+    def _exit(self, node: PlacedBlock, again: Names) -> tuple[Names, Names]:
         """Return the live fields when the way on is taken, and those touched on it."""
         book = self._book
         match node.block.way_on:
@@ -320,7 +320,7 @@ class Liveness:
                 spent = book.spent_in(fight)
                 following, touched = following.union(spent), touched.union(spent)
                 self.during[node.place] = following | self.kept
-            case Shop():
+            case ShopEntry():
                 traded = [step for option in options(node, book) for step in option.steps]
                 for step in traded:
                     reads |= names(step.value) | self._watched_with(step.field)
@@ -364,14 +364,14 @@ class Liveness:
         return NONE.union(*(rule for rule in self._rules if name in rule))
 
 
-def _expressions(node: Node, book: Book) -> Iterator[Expression]:
+def _expressions(node: PlacedBlock, book: Book) -> Iterator[Expression]:
     """Yield the expressions that a way on itself reads; for a fight, when it begins."""
     yield from (option.condition for option in options(node, book))
     yield from (case.when for case in node.block.branch or ())
     match node.exit:
         case Roll(dice=dice):
             yield dice
-        case Check(modifiers=modifiers):
+        case CheckEntry(modifiers=modifiers):
             yield from (modifier.number for modifier in modifiers)
         case Fight() as fight:
             yield book.used_in(fight).skill

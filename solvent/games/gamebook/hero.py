@@ -383,7 +383,7 @@ class Disciplines(Model):
             yield ("pick",), f"is {self.pick} of {offered} disciplines; {cure}"
 
 
-class Constants(Model):
+class NamedConstants(Model):
     """The names of a book that stand for a number."""
 
     model_config = ConfigDict(extra="ignore")
@@ -406,7 +406,7 @@ class Constants(Model):
         return self.constants[name]
 
 
-class Hero(Constants):
+class Hero(NamedConstants):
     """The hero: variables, flags, slots, items and disciplines."""
 
     variables: dict[Name, VariableEntry] = Field(default={})
@@ -546,7 +546,7 @@ def _losses(cell: Any) -> Losses:
     )
 
 
-class Table(Model):
+class LossTable(Model):
     """A table of results, a row for each digit."""
 
     columns: Annotated[list[Interval], Field(min_length=2, max_length=100)]
@@ -578,7 +578,7 @@ class Table(Model):
                 yield ("columns",), f"{message}; {cure}"
 
 
-class FightingFantasy(Model):
+class FightingFantasyEntry(Model):
     """The hero in Fighting Fantasy combat."""
 
     skill: Fixed
@@ -592,16 +592,16 @@ class ResultsTable(Model):
 
     skill: Fixed
     health: Annotated[Spent, Field(alias="endurance")]
-    table: Table
+    table: LossTable
 
 
-class Combat(Model):
+class CombatEntry(Model):
     """The kinds of combat in the book."""
 
-    fighting_fantasy: Annotated[FightingFantasy | None, Field(alias="fighting-fantasy")] = None
+    fighting_fantasy: Annotated[FightingFantasyEntry | None, Field(alias="fighting-fantasy")] = None
     results_table: Annotated[ResultsTable | None, Field(alias="results-table")] = None
 
-    def by_rules(self) -> dict[str, FightingFantasy | ResultsTable]:
+    def by_rules(self) -> dict[str, FightingFantasyEntry | ResultsTable]:
         """The kinds that the book describes, by the name of their rules."""
         kinds = {"fighting-fantasy": self.fighting_fantasy, "results-table": self.results_table}
         return {name: kind for name, kind in kinds.items() if kind is not None}

@@ -24,9 +24,9 @@ from typing import Any
 import yaml
 from pydantic import ValidationError
 
-from solvent.games.gamebook.book import Book, Frame
+from solvent.games.gamebook.book import Book, Preamble
 from solvent.games.gamebook.checker import Severity, check_whole
-from solvent.games.gamebook.hero import Constants, Hero, ModelError
+from solvent.games.gamebook.hero import Hero, ModelError, NamedConstants
 from solvent.games.gamebook.hero import Path as Keys
 from solvent.model.files import open_file
 from solvent.model.parameters import shown
@@ -253,7 +253,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     known: Any = None
     try:
         # Each part is the context in which the next one is validated.
-        for part in (Constants, Hero, Frame, Book):
+        for part in (NamedConstants, Hero, Preamble, Book):
             known = part.model_validate(source.data, context=known)
     except ValidationError as error:
         found = [_problem(source, *fault) for fault in islice(_faults(error), MOST_PROBLEMS + 1)]

@@ -50,7 +50,7 @@ class GamebookPages(GamePages):
         heads = [f"{name} ({ending.score})" for name, ending in game.book.endings.items()]
         rows = []
         for name, policy in policies.items():
-            endings = reading(game, table, policy, solution.values).endings.values()
+            endings = episode_course(game, table, policy, solution.values).endings.values()
             rows.append([name, *(f"{p:.4f}" for p in endings)])
         told = account(game, optimal_occupancy(table, solution), MOST)
         decisions = []
@@ -104,7 +104,7 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
         values: [S] the optimal values.
     """
     book, place = game.book, layout(game.book)
-    best = reading(game, table, policy, values)
+    best = episode_course(game, table, policy, values)
     scores = [float(ending.score) for ending in book.endings.values()]
     low, span = min(scores), max(scores) - min(scores) or 1.0
     lines, dots = [], []
@@ -157,7 +157,7 @@ def layout(book: Book) -> dict[int, tuple[int, int]]:
 
 
 @dataclass(frozen=True, eq=False)
-class Reading:
+class EpisodeCourse:
     """The course of an episode under a policy.
 
     Attributes:
@@ -172,7 +172,9 @@ class Reading:
     endings: dict[str, float]
 
 
-def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Floats) -> Reading:
+def episode_course(
+    game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Floats
+) -> EpisodeCourse:
     """Compute the course of an episode under a policy.
 
     A section is read at most once, so the probability of reaching it is the sum over all outcomes
@@ -198,7 +200,7 @@ def reading(game: Gamebook, table: TabularGame, policy: TabularPolicy, best: Flo
     total = grouped_sum(section[target], flow * value, largest)
     numbers = [number for number in game.liveness.sections if number]
     over = [(pages[s].ending, visits[s]) for s in np.flatnonzero(table.terminal).tolist()]
-    return Reading(
+    return EpisodeCourse(
         {n: float(reached[n]) for n in numbers},
         {n: float(total[n] / reached[n]) if reached[n] > 0 else float("nan") for n in numbers},
         {name: float(sum(p for end, p in over if end == name)) for name in game.book.endings},

@@ -36,12 +36,12 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import (
     CHANCE,
     Book,
-    Check,
-    Node,
+    CheckEntry,
     Place,
+    PlacedBlock,
     Roll,
 )
-from solvent.games.gamebook.combat import Combat, FightState
+from solvent.games.gamebook.combat import FightRules, FightState
 from solvent.games.gamebook.effects import (
     MOST_RESULTS,
     ONE,
@@ -81,7 +81,7 @@ Odds: TypeAlias = dict[Any, Fraction]
 """The probability of each page, and inside ``repeat`` of the values at each ``again``."""
 
 Condition: TypeAlias = Callable[[Values], object]
-Continuation: TypeAlias = Callable[[Values], Mapping[Node, Fraction]]
+Continuation: TypeAlias = Callable[[Values], Mapping[PlacedBlock, Fraction]]
 
 # The only action when there is no decision.
 _READ_ON = (0,)
@@ -375,9 +375,11 @@ class Gamebook(Words):
         }
 
     @cached_property
-    def combats(self) -> Mapping[Place, Combat]:
+    def combats(self) -> Mapping[Place, FightRules]:
         """The fight of each block that has one."""
-        return {p: Combat(n.exit, self.book) for p, n in self.book.nodes.items() if n.block.fight}
+        return {
+            p: FightRules(n.exit, self.book) for p, n in self.book.nodes.items() if n.block.fight
+        }
 
     @cached_property
     def options(self) -> Mapping[Place, list[tuple[Option, Condition, Happening]]]:
@@ -429,7 +431,7 @@ class Gamebook(Words):
                 return
         self._enter(self.book.nodes[self.book.start, 0], values, ONE, odds)
 
-    def _enter(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
+    def _enter(self, node: PlacedBlock, values: Values, probability: Fraction, odds: Odds) -> None:
         """Add the outcomes of entering a block, up to the next page or to ``again``."""
         for p, after, ending in self._effects[node.place](values):
             p, ending = p * probability, ending or node.block.ending
@@ -443,7 +445,7 @@ class Gamebook(Words):
             else:
                 self._leave(node, after, p, odds)
 
-    def _leave(self, node: Node, values: Values, probability: Fraction, odds: Odds) -> None:
+    def _leave(self, node: PlacedBlock, values: Values, probability: Fraction, odds: Odds) -> None:
         """Add the outcomes of a block without a decision, after its effects."""
         match node.block.way_on:
             case "goto":
@@ -459,7 +461,7 @@ class Gamebook(Words):
                 for following, p in self._chances[node.place](values).items():
                     self._enter(following, values, probability * p, odds)
 
-    def _chance(self, node: Node) -> Continuation:
+    def _chance(self, node: PlacedBlock) -> Continuation:
         """Return the continuation of a chance event or a branch."""
         position, inner = self.book.position, node.inner
 
@@ -474,7 +476,7 @@ class Gamebook(Words):
                     return found
 
                 return roll
-            case Check(base=base, modifiers=modifiers):
+            case CheckEntry(base=base, modifiers=modifiers):
                 sizes = [(compiled(m.number, position), m.size) for m in modifiers]
                 constants = self.book.checks
 
@@ -491,7 +493,7 @@ class Gamebook(Words):
         fixed = {n: chance.probability for n, chance in zip(inner, node.exit, strict=True)}
         return lambda values: fixed
 
-    def _trade(self, node: Node, page: Page, number: int, odds: Odds) -> None:
+    def _trade(self, node: PlacedBlock, page: Page, number: int, odds: Odds) -> None:
         there = self.options[node.place]
         limited = [i for i, (option, *_) in enumerate(there) if option.quantity is not None]
         made = tuple(n + (i == number) for i, n in zip(limited, page.local, strict=True))
@@ -500,7 +502,11 @@ class Gamebook(Words):
             add(odds, self._page(node, *at), p)
 
     def _continue_fight(
-        self, node: Node, moments: Mapping[FightState, Fraction], probability: Fraction, odds: Odds
+        self,
+        node: PlacedBlock,
+        moments: Mapping[FightState, Fraction],
+        probability: Fraction,
+        odds: Odds,
     ) -> None:
         """Add the outcomes of a fight's moments: another decision, or the way on after it."""
         ends = dict(zip(("defeat", "victory", "escaped"), reversed(node.inner), strict=False))
@@ -510,7 +516,7 @@ class Gamebook(Words):
             else:
                 add(odds, self._page(node, step, values, local), probability * p)
 
-    def _repeated(self, start: Node, values: Values) -> Odds:
+    def _repeated(self, start: PlacedBlock, values: Values) -> Odds:
         """Return the distribution of the page after a ``repeat``."""
         if (start.place, values) not in self._repeats:
             odds: dict[Values, Odds] = {values: {}}
@@ -531,7 +537,7 @@ class Gamebook(Words):
         return self._repeats[start.place, values]
 
     def _page(
-        self, node: Node, step: str, values: Values, local: Local = (), ending: str = ""
+        self, node: PlacedBlock, step: str, values: Values, local: Local = (), ending: str = ""
     ) -> Page:
         at = (*node.place, step, ending)
         return Page(*node.place, step, self._remembered(at, values), local, ending)

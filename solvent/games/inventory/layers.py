@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
+from solvent.exact.layered.game import Block, BlockResult, LayeredGame, LayerPlace, Read, WarmStart
 from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model.arrays import Floats
@@ -78,10 +78,10 @@ class InventoryLayers(LayeredGame):
         levels, size = self.game.capacity + 1, LEVELS_IN_BLOCK
         return [(first, min(first + size, levels)) for first in range(0, levels, size)]
 
-    def place(self, state: Shop) -> Place:
-        return Place(state.left, (state.stock,))
+    def place(self, state: Shop) -> LayerPlace:
+        return LayerPlace(state.left, (state.stock,))
 
-    def state_at(self, place: Place) -> Shop:
+    def state_at(self, place: LayerPlace) -> Shop:
         """Return the state with the given stock and number of periods left."""
         return Shop(place.layer, *place.at)
 

@@ -24,7 +24,7 @@ Int32s = NDArray[np.int32]
 Int64s = NDArray[np.int64]
 
 
-class Rules(NamedTuple):
+class RuleArrays(NamedTuple):
     """The rules of a form of Yahtzee as arrays, for compiled loops.
 
     With D dice, F faces, K hands, B boxes, M = 2^D - 1 actions that keep dice, A = M + B actions,
@@ -81,7 +81,7 @@ class Rules(NamedTuple):
 
 
 @lru_cache(maxsize=8)
-def rules_arrays(game: Yahtzee) -> Rules:
+def rules_arrays(game: Yahtzee) -> RuleArrays:
     """Return the arrays of a form.
 
     Args:
@@ -120,7 +120,7 @@ def rules_arrays(game: Yahtzee) -> Rules:
         first.append(len(ways))
     bits = {box: 1 << b for b, box in enumerate(boxes)}
     yahtzee = bits.get(YAHTZEE, 0)
-    return Rules(
+    return RuleArrays(
         added=added,
         less=less,
         kept=kept,

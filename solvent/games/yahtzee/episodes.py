@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator
 from solvent.envs.kernels import advance, draw_of
-from solvent.games.yahtzee.arrays import Int32s, Rules, rules_arrays
+from solvent.games.yahtzee.arrays import Int32s, RuleArrays, rules_arrays
 from solvent.games.yahtzee.layers import YahtzeeLayers
 from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, UPPER, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import end_of, fill
@@ -23,7 +23,7 @@ OBSERVATIONS = ("vector", "onehot")
 _TABLE_STATES = 20_000
 
 
-class Situations(NamedTuple):
+class EpisodeStates(NamedTuple):
     """The states of n episodes, arrays [n].
 
     Attributes:
@@ -41,7 +41,7 @@ class Situations(NamedTuple):
     rolls: Int32s
 
 
-def width(rules: Rules, onehot: bool) -> int:
+def width(rules: RuleArrays, onehot: bool) -> int:
     """Return the number of entries of an observation.
 
     Args:
@@ -54,7 +54,7 @@ def width(rules: Rules, onehot: bool) -> int:
 
 
 @njit(inline="always")
-def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int8]) -> None:
+def legal(rules: RuleArrays, filled: int, hand: int, rolls: int, mask: NDArray[np.int8]) -> None:
     """Write the legal actions of a state; all actions once all boxes are filled.
 
     Args:
@@ -75,8 +75,8 @@ def legal(rules: Rules, filled: int, hand: int, rolls: int, mask: NDArray[np.int
 
 @njit(nogil=True)
 def look(
-    rules: Rules,
-    at: Situations,
+    rules: RuleArrays,
+    at: EpisodeStates,
     chosen: NDArray[np.int64],
     onehot: bool,
     seen: NDArray[np.float32],
@@ -119,8 +119,8 @@ def look(
 
 @njit(nogil=True)
 def begin(
-    rules: Rules,
-    at: Situations,
+    rules: RuleArrays,
+    at: EpisodeStates,
     stream: NDArray[np.uint64],
     over: NDArray[np.bool_],
     chosen: NDArray[np.int64],
@@ -143,8 +143,8 @@ def begin(
 
 @njit(nogil=True)
 def step(
-    rules: Rules,
-    at: Situations,
+    rules: RuleArrays,
+    at: EpisodeStates,
     stream: NDArray[np.uint64],
     over: NDArray[np.bool_],
     actions: NDArray[np.int64],
@@ -215,8 +215,8 @@ class YahtzeeEpisodes(BatchSimulator):
         entries = width(self._rules, self._onehot)
         self.observation_space = spaces.Box(0.0, 1.0, (entries,), np.float32)
         self.n_actions = len(game.info.actions[0])
-        self.arrays = {name: np.zeros(n, np.int32) for name in Situations._fields}
-        self._at = Situations(**self.arrays)
+        self.arrays = {name: np.zeros(n, np.int32) for name in EpisodeStates._fields}
+        self._at = EpisodeStates(**self.arrays)
         self._stream, self._over = np.zeros(n, np.uint64), np.ones(n, bool)
         self.arrays |= {"stream": self._stream, "over": self._over}
         self._everyone = np.arange(n)
@@ -262,7 +262,7 @@ class YahtzeeEpisodes(BatchSimulator):
     def index_bounds(self) -> dict[str, int]:
         rules = self._rules
         counts = 1 << len(rules.plain), rules.bonus_at + 1, 2, len(rules.dice), rules.rolls + 1
-        return dict(zip(Situations._fields, counts, strict=True))
+        return dict(zip(EpisodeStates._fields, counts, strict=True))
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         super().check_values(saved)

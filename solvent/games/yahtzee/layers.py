@@ -18,9 +18,9 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.exact.layered.game import Block, BlockResult, LayeredGame, Place, Read, WarmStart
+from solvent.exact.layered.game import Block, BlockResult, LayeredGame, LayerPlace, Read, WarmStart
 from solvent.exact.layered.solve import LayeredSolution
-from solvent.games.yahtzee.arrays import Rules, reachable_totals, rules_arrays
+from solvent.games.yahtzee.arrays import RuleArrays, reachable_totals, rules_arrays
 from solvent.games.yahtzee.rules import KEEP_NONE, LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, TIE, solve_sets, turn_values
 from solvent.model.arrays import Floats
@@ -78,7 +78,7 @@ class YahtzeeLayers(LayeredGame):
         self.game: Yahtzee = game
 
     @cached_property
-    def rules(self) -> Rules:
+    def rules(self) -> RuleArrays:
         """Return the rules as arrays."""
         return rules_arrays(self.game)
 
@@ -181,7 +181,7 @@ class YahtzeeLayers(LayeredGame):
         sets, size = self.shape(layer)[0], _SETS_IN_BLOCK
         return [(first, min(first + size, sets)) for first in range(0, sets, size)]
 
-    def place(self, state: Turn) -> Place | None:
+    def place(self, state: Turn) -> LayerPlace | None:
         """Return the place of a card; None once dice lie on the table.
 
         Raises:
@@ -193,7 +193,7 @@ class YahtzeeLayers(LayeredGame):
             raise ValueError(f"{shown(state)} is not a state of {self.game.info.name}")
         filled = self.filled(state)
         at = int(self.position[filled]), state.upper, int(state.bonus)
-        return Place(filled.bit_count(), at)
+        return LayerPlace(filled.bit_count(), at)
 
     def is_card(self, state: Turn) -> bool:
         """Return whether a state is a reachable card, from which a turn starts.

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.exact import solve
-from solvent.games.yahtzee.episodes import Situations, look, width
+from solvent.games.yahtzee.episodes import EpisodeStates, look, width
 from solvent.games.yahtzee.layers import Cards, YahtzeeLayers, YahtzeeSolution
 from solvent.games.yahtzee.rules import Yahtzee
 from solvent.games.yahtzee.turn_kernel import ENDS, best_actions, pass_on, turn_ends
@@ -27,7 +27,7 @@ from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice
 
 
-class Choices(NamedTuple):
+class TurnChoices(NamedTuple):
     """The actions of a policy in the turns from some cards, with dice on the table.
 
     Both arrays are indexed by the rolls left, the roll, and the card; one of them is empty.
@@ -41,7 +41,7 @@ class Choices(NamedTuple):
     chances: Floats = np.empty((0, 0, 0, 0))
 
 
-CardPolicy = Callable[[Cards], Choices]
+CardPolicy = Callable[[Cards], TurnChoices]
 """A policy that returns its choices in all turns from some cards at once."""
 
 
@@ -53,13 +53,13 @@ def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardP
     """
     known = lru_cache(maxsize=1)(after)
 
-    def choices(cards: Cards) -> Choices:
+    def choices(cards: Cards) -> TurnChoices:
         turn = layers.turn(cards, known(cards.filled.bit_count()))
         rules = layers.rules
         shape = rules.rolls, len(rules.dice) - rules.base, len(cards.totals)
         actions = np.empty(shape, np.int16)
         best_actions(rules, cards.filled, cards.bonus, *turn, actions)
-        return Choices(actions)
+        return TurnChoices(actions)
 
     return choices
 
@@ -71,12 +71,12 @@ def uniform_policy(layers: YahtzeeLayers) -> CardPolicy:
         layers: The layers of the form.
     """
 
-    def choices(cards: Cards) -> Choices:
+    def choices(cards: Cards) -> TurnChoices:
         one = cards._replace(totals=cards.totals[:1])
         turns = range(layers.game.rolls)
         mask = np.array([looked(layers, one, left, onehot=False)[1] for left in turns])
         chances = mask / mask.sum(axis=2, keepdims=True)
-        return Choices(chances=np.repeat(chances[:, :, None], len(cards.totals), axis=2))
+        return TurnChoices(chances=np.repeat(chances[:, :, None], len(cards.totals), axis=2))
 
     return choices
 
@@ -100,7 +100,7 @@ def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
             f"game shows {sees[0]} and has {sees[1]}"
         )
 
-    def choices(cards: Cards) -> Choices:
+    def choices(cards: Cards) -> TurnChoices:
         found = []
         for left in range(layers.game.rolls):
             seen, mask = looked(layers, cards, left, onehot=onehot)
@@ -108,8 +108,8 @@ def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
             found.append(chances.argmax(axis=1) if player.rule == "mode" else chances)
         shape = len(found), -1, len(cards.totals)
         if player.rule == "mode":
-            return Choices(np.array(found, np.int16).reshape(shape))
-        return Choices(chances=np.array(found).reshape(*shape, sees[1]))
+            return TurnChoices(np.array(found, np.int16).reshape(shape))
+        return TurnChoices(chances=np.array(found).reshape(*shape, sees[1]))
 
     return choices
 
@@ -128,7 +128,7 @@ def looked(
     rules, lanes = layers.rules, len(cards.totals)
     rolls = np.arange(rules.base, len(rules.dice), dtype=np.int32)
     n = len(rolls) * lanes
-    at = Situations(
+    at = EpisodeStates(
         filled=np.full(n, cards.filled, np.int32),
         upper=np.tile(cards.totals.astype(np.int32), len(rolls)),
         bonus=np.full(n, cards.bonus, np.int32),

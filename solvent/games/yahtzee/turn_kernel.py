@@ -24,7 +24,7 @@ Forwards the actions of a policy are given, and probability flows the same way t
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.games.yahtzee.arrays import Rules
+from solvent.games.yahtzee.arrays import RuleArrays
 from solvent.games.yahtzee.rules import LARGEST_POINTS
 from solvent.model.arrays import Floats
 from solvent.model.compiled import njit
@@ -40,7 +40,7 @@ ENDS = 2 * _AGAIN
 
 
 @njit(inline="always")
-def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
+def end_of(rules: RuleArrays, filled: int, bonus: int, box: int, hand: int) -> int:
     """Return the end of a turn that fills a box with a roll; -1 if that is illegal.
 
     Args:
@@ -65,7 +65,7 @@ def end_of(rules: Rules, filled: int, bonus: int, box: int, hand: int) -> int:
 
 
 @njit(inline="always")
-def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int, int, int]:
+def fill(rules: RuleArrays, upper: int, bonus: int, box: int, end: int) -> tuple[int, int, int]:
     """Return the reward of an end, and the next upper-section points and bonus flag.
 
     Args:
@@ -90,7 +90,7 @@ def fill(rules: Rules, upper: int, bonus: int, box: int, end: int) -> tuple[int,
 
 @njit(nogil=True)
 def turn_values(
-    rules: Rules,
+    rules: RuleArrays,
     filled: int,
     bonus: int,
     totals: NDArray[np.int64],
@@ -136,7 +136,7 @@ def turn_values(
 
 
 @njit(nogil=True)
-def expect(rules: Rules, held: Floats, kept: Floats) -> None:
+def expect(rules: RuleArrays, held: Floats, kept: Floats) -> None:
     """Compute the expectation over the dice that are rolled.
 
     Args:
@@ -161,7 +161,7 @@ def expect(rules: Rules, held: Floats, kept: Floats) -> None:
 
 
 @njit(nogil=True)
-def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
+def choose(rules: RuleArrays, kept: Floats, scored: Floats, held: Floats) -> None:
     """Compute the larger of the values of filling a box and of keeping the best hand.
 
     Args:
@@ -184,7 +184,7 @@ def choose(rules: Rules, kept: Floats, scored: Floats, held: Floats) -> None:
 
 @njit(nogil=True)
 def solve_sets(
-    rules: Rules,
+    rules: RuleArrays,
     sets: NDArray[np.int32],
     reach: NDArray[np.bool_],
     after: Floats,
@@ -222,7 +222,7 @@ def solve_sets(
 
 @njit(nogil=True)
 def best_actions(
-    rules: Rules,
+    rules: RuleArrays,
     filled: int,
     bonus: int,
     value: Floats,
@@ -263,7 +263,7 @@ def best_actions(
 
 @njit(nogil=True)
 def turn_ends(
-    rules: Rules,
+    rules: RuleArrays,
     filled: int,
     bonus: int,
     actions: NDArray[np.int16],
@@ -310,7 +310,7 @@ def turn_ends(
 
 @njit(nogil=True)
 def pass_on(
-    rules: Rules,
+    rules: RuleArrays,
     filled: int,
     bonus: int,
     totals: NDArray[np.int64],

@@ -14,7 +14,7 @@ from layered_games import solve_in
 from timed_football import SMALL, TINY_FORMS, evaluate_pairs, tiny
 
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import Place
+from solvent.exact.layered.game import LayerPlace
 from solvent.exact.layered.manifest import random_places
 from solvent.exact.layered.plan import disk_bytes, gigabytes, make_plan, values_bytes
 from solvent.exact.layered.solve import LayeredSolution, solve_layers
@@ -272,7 +272,7 @@ SEED = "spot check of the tests"
 def largest_miss(layers: FootballLayers, store: LayerStore, count: int) -> float:
     """By how much random states are farther from the rules than they may be, at most."""
 
-    def stored(place: Place) -> float:
+    def stored(place: LayerPlace) -> float:
         return store.value_at(place)
 
     misses = []
@@ -294,7 +294,7 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
     layers = FootballLayers(tiny(form, **parameters))
     for layer in layers.layers:
         for at in product(*map(range, layers.shape(layer))):
-            place = Place(layer, at)
+            place = LayerPlace(layer, at)
             state = layers.state_at(place)
             if layer.ticks == 0 and at[0] >= layers.kickoff_row:
                 assert state is None  # There are no kicks when no time is left.

@@ -22,8 +22,8 @@ from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.model import (
+    Gridiron,
     Outcome,
-    Pitch,
     Prose,
     TooManyStatesError,
     compile_game,
@@ -329,7 +329,7 @@ def test_a_time_out_that_is_called_is_told_and_one_that_is_not_is_not_worth_a_wo
     assert game.scene(first)[0] == Prose("", (score,))
     assert game.scene(state) == (
         Prose("", (f"2:00 left, {score}",)),
-        Pitch(1, 8, 8, "player A", "player B", "player A has 1st and goal at its own 1"),
+        Gridiron(1, 8, 8, "player A", "player B", "player A has 1st and goal at its own 1"),
     )
 
 

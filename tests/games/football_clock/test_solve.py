@@ -18,7 +18,7 @@ from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import Place
+from solvent.exact.layered.game import LayerPlace
 from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
@@ -48,7 +48,7 @@ def layout_in(store: LayerStore) -> FootballLayers:
     return store.game
 
 
-def place_in(store: LayerStore, state: TimedPosition) -> Place:
+def place_in(store: LayerStore, state: TimedPosition) -> LayerPlace:
     """Where a position's value stands."""
     place = store.game.place(state)
     assert place is not None

@@ -26,7 +26,7 @@ from solvent.exact import (
 from solvent.games.gamebook.library import book_path, open_book
 from solvent.games.gamebook.loader import check_book, parse_book
 from solvent.games.gamebook.page import Page
-from solvent.games.gamebook.report import GamebookPages, layout, reading
+from solvent.games.gamebook.report import GamebookPages, episode_course, layout
 from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.tabulation import Pages
 from solvent.model import TabularPolicy, compile_game, parametrize_with_game_checks
@@ -118,7 +118,7 @@ FORK = Gamebook(
 
 def test_a_reading_is_what_one_calculates_by_hand() -> None:
     table = compile_game(FORK)
-    found = reading(FORK, table, TabularPolicy.uniform(table), solve(table).values)
+    found = episode_course(FORK, table, TabularPolicy.uniform(table), solve(table).values)
     # Section 3: half of all plays go there at once, and a quarter of the others.
     assert found.reached == pytest.approx({1: 1, 2: 0.5, 3: 0.625, 4: 0.375 + 0.3125})
     assert found.value == pytest.approx(dict.fromkeys((1, 2, 3, 4), 0.6))
