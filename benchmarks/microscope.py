@@ -46,7 +46,7 @@ from torch import Tensor
 from solvent import microscope
 from solvent.benchmark.suites import Task, find_suite, read_settings, task_game
 from solvent.envs.registration import ENVIRONMENTS
-from solvent.training.algorithms import Learner, find_algorithm, tuned
+from solvent.training.algorithms import Learner, find_learner, tuned
 
 
 class DoubleDQN(DQN):
@@ -209,7 +209,7 @@ def run_all(console: Console, jobs: Sequence[tuple[Any, ...]], processes: int) -
 def run(job: tuple[Path, Task, str, int, int, dict[str, Any], int]) -> str:
     """Train once under the microscope and keep the numbers."""
     file, task, name, seed, timesteps, settings, readings = job
-    learner = LEARNERS.get(name) or find_algorithm(name)
+    learner = LEARNERS.get(name) or find_learner(name)
     published = task.environment not in ENVIRONMENTS
     # The same for all tasks, in place of what is tuned for an environment.
     settings = tuned(learner.hyperparameters, None) | settings

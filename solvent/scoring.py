@@ -23,7 +23,7 @@ from solvent.exact import (
     policy_value,
     state_visitation,
 )
-from solvent.exact.hardness import LARGEST, Hardness, measure
+from solvent.exact.hardness import LARGEST, Hardness, measure_hardness
 from solvent.exact.scoring import Score
 from solvent.exact.scoring import score as score_table
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table, discounted
@@ -269,7 +269,9 @@ def hardness(game: Played, *, player: int | None = None, largest: int = LARGEST)
     """
     subject = _subject(game, player)
     learner = subject.player or 0
-    return measure(subject.left, cached_solution(subject.left), player=learner, largest=largest)
+    return measure_hardness(
+        subject.left, cached_solution(subject.left), player=learner, largest=largest
+    )
 
 
 def _criticized(

@@ -628,7 +628,7 @@ def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:
         "source": algorithm.source,
         "seed": run.seed,
         "timesteps": run.budget.timesteps,
-        "hyperparameters": plain(algorithm.hyperparameters()),
+        "hyperparameters": as_json(algorithm.hyperparameters()),
     }
     folder = RunFolder(out / run.folder, request)
     held = folder.finish(lambda: _learn(folder, run, algorithm, game, report))
@@ -654,7 +654,7 @@ def _learn(
         save_policy(paths[0], policy.sampled)
         save_policy(paths[1], policy.mode)
     last = callback.curve[-1]
-    settings = {"hyperparameters": plain(callback.settings)}
+    settings = {"hyperparameters": as_json(callback.settings)}
     folder.write({"timesteps": last.timesteps, "cpu_seconds": last.seconds, **settings})
 
 
@@ -677,15 +677,15 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
         gc.collect()
 
 
-def plain(value: Any) -> Any:
+def as_json(value: Any) -> Any:
     """Return hyperparameters as JSON; values that JSON cannot express become text."""
     match value:
         case None | bool() | str():
             return value
         case list() | tuple():
-            return [plain(item) for item in value]
+            return [as_json(item) for item in value]
         case dict():
-            return {str(key): plain(item) for key, item in value.items()}
+            return {str(key): as_json(item) for key, item in value.items()}
         case _ if is_number(value):
             return value
     # The address in memory differs between processes.

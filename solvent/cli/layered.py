@@ -24,11 +24,11 @@ from solvent.exact.layered.plan import (
     ResourceError,
     check_disk,
     check_memory,
+    estimated_cost,
     free_disk,
     free_memory,
     gigabytes,
     make_plan,
-    measure,
     memory_bytes,
 )
 from solvent.exact.layered.solve import LayeredSolution, Workers, solve_layers
@@ -199,7 +199,7 @@ def _check_disk(layered: LayeredGame, out: Path, store: LayerStore) -> None:
         if store.keep != "compact":
             raise
         with Bar("solving a sample"):
-            _, packed = measure(layered)
+            _, packed = estimated_cost(layered)
         check_disk(layered, out, store, packed)
 
 

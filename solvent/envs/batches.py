@@ -34,8 +34,8 @@ from solvent.envs.sampling import (
     observation_space,
     opponent_pool,
     outcome_table,
-    place_of,
     table_for_two,
+    unpacked_row,
 )
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
@@ -171,7 +171,7 @@ def cells(
     node, illegal = table.node, (table.rank < 0) & ~game.terminal[:, None]
     number = node[:, :1] + np.maximum(table.rank, 0).astype(np.int64) * node[:, 1:2]
     number[game.terminal] = len(outcomes.row) - 1
-    last, cut, places = place_of(outcomes.row.item(-1))
+    last, cut, places = unpacked_row(outcomes.row.item(-1))
     deepest = int(outcomes.row[:-1].max()) >> 59
     row = outcomes.row
     if places <= 1 << deepest:

@@ -52,9 +52,9 @@ from solvent.envs.sampling import (
     observation_space,
     opponent_pool,
     outcome_table,
-    place_of,
     table_for_one,
     table_for_two,
+    unpacked_row,
 )
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
 from solvent.model.arrays import Bools, Floats
@@ -89,7 +89,7 @@ def check_action(action: Any, n_actions: int) -> int:
     return number
 
 
-def check_actions(actions: Any, n_envs: int) -> NDArray[np.int64]:
+def check_action_array(actions: Any, n_envs: int) -> NDArray[np.int64]:
     """Return the actions of `n_envs` environments as an array [n_envs]; their range is unchecked.
 
     Raises:
@@ -263,7 +263,7 @@ class TableState:
         """Draw an outcome of a row, move to its state, and return player 0's reward."""
         outcomes = self._outcomes
         assert self._stream is not None
-        entry, cut, places = place_of(outcomes.row.item(row))
+        entry, cut, places = unpacked_row(outcomes.row.item(row))
         entry += bisect_right(outcomes.threshold, self._stream.draw(), cut, cut + places - 1) - cut
         self._at, reward = outcomes.outcome(entry)
         return reward

@@ -20,8 +20,8 @@ outcomes, and then the outcome that a random draw picks. Both are look-ups of in
 
 **Outcomes** (:class:`OutcomeTable`) are the same for both seats. Row k of the game is packed into
 one number that says where the row's outcomes and thresholds are (:func:`packed_rows`);
-:func:`place_of` unpacks it. The last row is the *start*: its outcomes are the states in which an
-episode may begin.
+:func:`unpacked_row` unpacks it. The last row is the *start*: its outcomes are the states in which
+an episode may begin.
 
 **Seats** (:class:`SeatTable`). A transition takes an action of each player. The same table serves
 one-player games, in which the other player always has a single action, turn-based games, in which
@@ -438,7 +438,7 @@ def table_for_two(game: TabularGame, seats: tuple[int, ...], observation: str) -
     return seat_table(game, seats, observation)
 
 
-def place_of(row: int) -> tuple[int, int, int]:
+def unpacked_row(row: int) -> tuple[int, int, int]:
     """Unpack an entry of ``row``: its first outcome, first threshold, and number of thresholds."""
     return row & _FIRST, row >> 32 & _CUT, 1 << (row >> 59)
 

@@ -18,7 +18,7 @@ from solvent.envs.env import (
     EnvironmentBase,
     Seat,
     Source,
-    check_actions,
+    check_action_array,
     check_options,
     check_render_mode,
     illegal_action,
@@ -156,7 +156,7 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
                 one is illegal and ``illegal="raise"``.
         """
         n, simulator = self.num_envs, self.simulator
-        actions = check_actions(actions, n)
+        actions = check_action_array(actions, n)
         self._check_begun()
         if self._disabled and simulator.over().any():
             raise ResetNeeded("some episodes have ended; reset them with options={'reset_mask': …}")

@@ -339,7 +339,7 @@ def substitute_forward(
 
 
 @kernel()
-def measure(
+def measure_components(
     start: Ints, target: Ints, order: Ints, label: Ints, cyclic: Bools, depth: Ints
 ) -> bool:
     """Find how far components are from an end, and which of them have cycles.

@@ -19,7 +19,7 @@ import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import breadth_first_order, connected_components
 
-from solvent.exact.compilation import Transitions, keep_staying, measure, transitions_of
+from solvent.exact.compilation import Transitions, keep_staying, measure_components, transitions_of
 from solvent.model import TabularGame
 from solvent.model.arrays import Bools, Ints
 from solvent.model.tabular import remembered
@@ -186,6 +186,6 @@ def strong_components(start: Ints, target: Ints) -> tuple[Ints, Ints, Bools, Int
     order = np.argsort(label, kind="stable")
     size = np.bincount(label, minlength=count)
     cyclic, depth = size > 1, np.zeros(count, np.int64)
-    ascending = measure(start, target, order, label, cyclic, depth)
+    ascending = measure_components(start, target, order, label, cyclic, depth)
     assert ascending, "SciPy's labels do not ascend from the ends"
     return order, np.concatenate(([0], np.cumsum(size))), cyclic, depth

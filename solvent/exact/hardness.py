@@ -114,7 +114,7 @@ class Hardness:
         return "\n".join(rows)
 
 
-def measure(
+def measure_hardness(
     game: TabularGame, solution: Solution, *, player: int = 0, largest: int = LARGEST
 ) -> Hardness:
     """Measure how hard a game is to learn for one player.

@@ -433,7 +433,7 @@ class Exploit:
     changes: tuple[tuple[Any, int, int, float], ...]
 
 
-def locked(
+def locked_policy(
     solved: SolvedTable,
     player: int,
     policy: TabularPolicy | None,

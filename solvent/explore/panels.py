@@ -20,7 +20,7 @@ from solvent.explore.decision import (
     exploit,
     joint_action,
     knobs_of,
-    locked,
+    locked_policy,
     matrix,
     results,
     sweep,
@@ -478,7 +478,7 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
             policy = loaded.policy
         elif to != OPTIMAL:
             policy = make_baseline(to, table.table, player=player)
-        return exploit(table, locked(table, player, policy, state, action), state, tell)
+        return exploit(table, locked_policy(table, player, policy, state, action), state, tell)
 
     # Two policies may come from files of the same name.
     loaded = explorer.loaded if to == LOADED else None

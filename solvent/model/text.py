@@ -44,7 +44,7 @@ def exact(value: float, decimals: int = 6) -> str:
     return "–" if math.isnan(value) else signed(f"{value:z.{decimals}f}")
 
 
-def brief(value: float) -> str:
+def four_decimals(value: float) -> str:
     """Format a value beside its bounds, with four decimals; an unknown value is a dash."""
     return exact(value, 4)
 
@@ -349,7 +349,7 @@ class ValueScale:
 
     def text(self, value: float) -> str:
         """A value to the player."""
-        return f"{exact(100 * value, 2)}%" if self.is_chance else brief(value)
+        return f"{exact(100 * value, 2)}%" if self.is_chance else four_decimals(value)
 
     def signed(self, change: float) -> str:
         """A change of the value, with its sign."""

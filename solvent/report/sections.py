@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from solvent.exact import SolvedGame
 from solvent.model import Game
 from solvent.model.registry import load, spec_of
-from solvent.model.text import brief, exact, facts_text, signed, small, state_text, whole
+from solvent.model.text import exact, facts_text, four_decimals, signed, small, state_text, whole
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -58,7 +58,7 @@ def templates(package: str) -> Environment:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    words = brief, exact, facts_text, signed, small, state_text, whole
+    words = four_decimals, exact, facts_text, signed, small, state_text, whole
     environment.globals |= {one.__name__: one for one in words}
     return environment
 

@@ -20,7 +20,7 @@ from solvent.tabular.interface import (
     check_one_discount,
     epsilon_greedy,
     expected,
-    table_of,
+    probabilities_of,
 )
 
 TIE = 1e-9
@@ -86,7 +86,7 @@ def policy_evaluation(
     Raises:
         ValueError: If both players have a choice.
     """
-    pi, V = table_of(pi), np.zeros(game.n_states)
+    pi, V = probabilities_of(pi), np.zeros(game.n_states)
     delta = np.inf
     while delta > theta:
         old, V = V, expected(pi, lookahead(game, V, discount))
@@ -146,7 +146,7 @@ def policy_iteration(
         ValueError: If both players have a choice.
     """
     uniform = TabularPolicy.uniform(game, player=chooser(game))
-    pi = table_of(uniform if start is None else start)
+    pi = probabilities_of(uniform if start is None else start)
     stable = False
     while not stable:
         for estimate in policy_evaluation(game, pi, discount=discount, theta=theta):

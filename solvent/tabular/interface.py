@@ -148,7 +148,7 @@ def step_size(alpha: StepSize) -> Callable[[int], float]:
     return lambda n: constant
 
 
-def table_of(policy: Floats | TabularPolicy, env: Env | None = None) -> Floats:
+def probabilities_of(policy: Floats | TabularPolicy, env: Env | None = None) -> Floats:
     """Return the probabilities of a policy, [S, A].
 
     Args:

@@ -19,10 +19,10 @@ from solvent.tabular.interface import (
     StepSize,
     epsilon_greedy,
     expected,
+    probabilities_of,
     sample_average,
     softmax,
     step_size,
-    table_of,
 )
 
 
@@ -50,7 +50,7 @@ def monte_carlo_prediction(
     Yields:
         V after each episode.
     """
-    pi, alpha, world = table_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
+    pi, alpha, world = probabilities_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         states, _, rewards = world.episode(pi, rng)
@@ -130,7 +130,7 @@ def importance_sampling(
     Yields:
         The target policy and its V after each episode.
     """
-    pi, b, world = table_of(pi, env), table_of(b, env), Indexed(env, rng, discount)
+    pi, b, world = probabilities_of(pi, env), probabilities_of(b, env), Indexed(env, rng, discount)
     V, C = world.values(), np.zeros(len(world.legal))
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -165,7 +165,7 @@ def off_policy_prediction(
     Yields:
         The target policy, its Q and its V after each episode.
     """
-    pi, b, world = table_of(pi, env), table_of(b, env), Indexed(env, rng, discount)
+    pi, b, world = probabilities_of(pi, env), probabilities_of(b, env), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -196,7 +196,7 @@ def off_policy_control(
     Yields:
         Q and the behaviour policy after each episode; the target policy is the greedy one.
     """
-    b, world = table_of(b, env), Indexed(env, rng, discount)
+    b, world = probabilities_of(b, env), Indexed(env, rng, discount)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)

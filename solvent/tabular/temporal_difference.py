@@ -23,8 +23,8 @@ from solvent.tabular.interface import (
     draw,
     epsilon_greedy,
     expected,
+    probabilities_of,
     step_size,
-    table_of,
 )
 
 
@@ -50,7 +50,7 @@ def td(
     Yields:
         V after each episode.
     """
-    pi, alpha, world = table_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
+    pi, alpha, world = probabilities_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         s, done = world.reset(), False
@@ -91,7 +91,7 @@ def n_step_td(
         ValueError: If n is not a whole number from 1 to 10,000.
     """
     check_integer(n, "n", 1, 10_000)
-    pi, alpha, world = table_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
+    pi, alpha, world = probabilities_of(pi, env), step_size(alpha), Indexed(env, rng, discount)
     V, N = world.values(initial), np.zeros(len(world.legal), int)
     while True:
         S, R, T = [world.reset()], [0.0], np.inf
@@ -142,7 +142,7 @@ def td_lambda(
     """
     check_rational(alpha, "alpha", 0, 1)
     check_rational(lambda_, "lambda_", 0, 1)
-    pi, world = table_of(pi, env), Indexed(env, rng, discount)
+    pi, world = probabilities_of(pi, env), Indexed(env, rng, discount)
     V = world.values(initial)
     while True:
         s, done = world.reset(), False

@@ -72,7 +72,7 @@ SELF_PLAY_ALGORITHMS: Mapping[str, Learner] = {
 """All algorithms; those not in ``ALGORITHMS`` learn both seats of a two-player game at once."""
 
 
-def find_algorithm(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Learner:
+def find_learner(name: str, among: Mapping[str, Learner] = ALGORITHMS) -> Learner:
     """Return an algorithm by name.
 
     Args:
@@ -123,7 +123,7 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
     Raises:
         ValueError: If `trust` is not given, or the file is not such a network.
     """
-    model = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS).model
+    model = find_learner(algorithm, SELF_PLAY_ALGORITHMS).model
     if not trust:
         raise ValueError(
             f"{path}: loading a network of Stable-Baselines3 runs code from its file; "

@@ -75,7 +75,7 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
     check_wrappers(model.env, own)
     named = isinstance(observation, str)
     name = f"observation={observation!r}" if named else "the state number"
-    rows = rows_of(game, player, observation)
+    rows = state_observations(game, player, observation)
     expected, wanted = model.observation_space, observation_space(rows.reshape(len(rows), -1))
     if expected.shape != rows.shape[1:] or (rows.ndim == 1 and expected != wanted):
         raise ValueError(
@@ -90,7 +90,7 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
     if model.env is not None and named:
         _check_game(model, game, player)
     others = [
-        rows_of(game, one, observation)
+        state_observations(game, one, observation)
         for one in range(game.info.players)
         if one != player and (rows.ndim == 1 or one < len(game.observation))
     ]
@@ -100,7 +100,7 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
     return rows if own is None else np.asarray(own.normalize_obs(rows))
 
 
-def rows_of(game: TabularGame, player: int, observation: str | Array) -> Array:
+def state_observations(game: TabularGame, player: int, observation: str | Array) -> Array:
     """Return the observations of a player in each state, [S, ...].
 
     Args:
@@ -300,7 +300,7 @@ def extract(
     mode, illegal_mode = asked.policy(greedy=True, name=f"{asked.name} (mode)")
     if gate:
         _check_transitions(model, game)
-        asked.pass_gate(sampled, model.env, rows_of(game, player, observation))
+        asked.pass_gate(sampled, model.env, state_observations(game, player, observation))
         _check_own(model)
     return Extraction(sampled, mode, illegal, illegal_mode)
 

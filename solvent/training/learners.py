@@ -99,7 +99,7 @@ class DistinctObservations:
         return tuple(map(torch.cat, zip(*self._seen, strict=True)))
 
     def _add(self, seen: Tensor, *legal: Tensor) -> None:
-        log_policy, value = evaluate(self._policy, seen.float(), *legal)
+        log_policy, value = network_outputs(self._policy, seen.float(), *legal)
         found = (log_policy, log_policy.exp(), value)
         if self._seen:
             known = (self.log_probabilities, self.probabilities, self.values)
@@ -108,7 +108,7 @@ class DistinctObservations:
         self._seen.append((seen.float(), *legal))
 
 
-def evaluate(
+def network_outputs(
     policy: ActorCriticPolicy, seen: Tensor, legal: Tensor | None = None
 ) -> tuple[Tensor, Tensor]:
     """Return the logarithms of the probabilities of all actions, [U, A], and the values, [U, 1].
@@ -175,7 +175,7 @@ def losses(
         torch.from_numpy(array.astype(np.float32)) for array in (counted[used], mean, *of_pairs)
     )
 
-    log_policy, value = evaluate(policy, *(tensor[used] for tensor in found.tensors))
+    log_policy, value = network_outputs(policy, *(tensor[used] for tensor in found.tensors))
     log_ratio = log_policy - old
     ratio = log_ratio.exp()
     gained = gains * ratio.clamp(max=1 + clip) + costs * ratio.clamp(min=1 - clip)

@@ -53,7 +53,7 @@ from solvent.training.algorithms import (
     EXPLORING,
     EntropyCallback,
     Learner,
-    find_algorithm,
+    find_learner,
     prepare,
     requested,
 )
@@ -463,7 +463,7 @@ def microscope(
     begun = time.process_time()
     check_integer(readings, "readings", 1, 10**6)
     check_integer(seed, "seed", 0, 2**31 - 1)
-    learner = find_algorithm(algorithm) if isinstance(algorithm, str) else algorithm
+    learner = find_learner(algorithm) if isinstance(algorithm, str) else algorithm
     told = name or (algorithm if isinstance(algorithm, str) else learner.model.__name__)
     env_id, kwargs = named_environment(game, env_kwargs)
     raw = requested(learner.hyperparameters, env_id, hyperparameters, timesteps)

@@ -80,7 +80,7 @@ from solvent.training.algorithms import (
     EntropyCallback,
     Hyperparameters,
     Learner,
-    find_algorithm,
+    find_learner,
     prepare,
     requested,
 )
@@ -478,7 +478,7 @@ def train(
     if env_kwargs.get("opponent") == SELF_PLAY:
         del env_kwargs["opponent"]
         self_play = True
-    chosen = find_algorithm(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
+    chosen = find_learner(algorithm, SELF_PLAY_ALGORITHMS if self_play else ALGORITHMS)
     raw = requested(chosen.hyperparameters, env_id, hyperparameters, timesteps)
     kind: type[Training] = SelfPlay if self_play else OneSeat
     if env_id is not None and env_id in ENVIRONMENTS and not samples_table(env_id):

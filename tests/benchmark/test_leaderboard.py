@@ -30,7 +30,7 @@ from solvent.benchmark.submissions import (
 from solvent.benchmark.suites import find_suite
 from solvent.benchmark.summary import POLICIES, bibtex, summarize
 from solvent.model import TabularPolicy
-from solvent.model.text import brief, exact
+from solvent.model.text import exact, four_decimals
 from solvent.report import write_report
 from solvent.report.leaderboard import (
     KINDS,
@@ -60,7 +60,7 @@ def test_the_numbers_are_those_of_the_policies(page: str, submission: Path) -> N
     assert expected.is_interval
     [row] = re.findall(r'<tr data-place="steady">(.*?)</tr>', page, re.DOTALL)
     assert f'data-value="{expected.mean}"' in row
-    assert f"[{brief(expected.low)}, {brief(expected.high)}]" in row
+    assert f"[{four_decimals(expected.low)}, {four_decimals(expected.high)}]" in row
     [table] = re.findall(rf'data-task="{GREED}">(.*?)</table>', page, re.DOTALL)
     worst = max(agent.mode_worst_start_gap for agent in checked.tasks[1].agents)
     assert f'data-value="{worst}"' in table
@@ -435,7 +435,7 @@ def test_the_page_has_the_means_of_the_summary(bench_folder: Path, report_page: 
         expected += [judged.over_constant, greedy.iqm, sampled.iqm]
         assert shown == pytest.approx([one.mean for one in expected if one is not None])
         for one in expected:
-            assert f"[{brief(one.low)}, {brief(one.high)}]" in row
+            assert f"[{four_decimals(one.low)}, {four_decimals(one.high)}]" in row
     [matrix] = re.findall(
         r'<table class="narrow improvement">(.*?)</table>', report_page, re.DOTALL
     )

@@ -42,9 +42,9 @@ from solvent.envs.sampling import (
     RandomStream,
     first_state,
     outcome_table,
-    place_of,
     table_for_one,
     table_for_two,
+    unpacked_row,
 )
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.football.chart import csv_text
@@ -291,7 +291,7 @@ def test_rows_have_their_outcomes_and_probabilities(game: TabularGame) -> None:
     probability = np.concatenate((game.probability, game.initial[starts]))
     reward = np.concatenate((game.outcome_reward, np.zeros(len(starts))))
     for packed, begin, end in zip(table.row.tolist(), first, first[1:], strict=False):
-        entry, cut, places = place_of(packed)
+        entry, cut, places = unpacked_row(packed)
         assert end - begin <= places
         assert cut > 0
         for k in range(end - begin):

@@ -17,7 +17,7 @@ import solvent
 from solvent.benchmark.suites import find_suite
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import ImproperGameError, solve
-from solvent.exact.hardness import measure
+from solvent.exact.hardness import measure_hardness
 from solvent.games import Corridor
 from solvent.model import GymnasiumTable, compile_game, from_arrays
 from solvent.model.registry import game_of
@@ -127,7 +127,7 @@ def test_random_problems_by_enumeration() -> None:
         start = np.array(game.start)
         if {s.number for s in table.states if not s.over} != set(range(states)):
             continue
-        found = measure(table, solve(table))
+        found = measure_hardness(table, solve(table))
         best = max(
             (values_of(chance, reward, p) for p in deterministic(states, actions)), key=start.dot
         )

@@ -27,7 +27,7 @@ from solvent.explore.decision import (
     drill_position,
     exploit,
     knobs_of,
-    locked,
+    locked_policy,
     sweep,
     why_tied,
 )
@@ -182,10 +182,10 @@ def test_a_fixed_strategy_is_exploited_as_a_best_response_does() -> None:
     assert max(found.actions.values()) == pytest.approx(found.value)
     # In one state only: it gains nothing elsewhere.
     reply = start._replace(squares=(1, 0, 0, 0, 0, 0, 0, 0, 0))
-    fixed = locked(game, 1, None, reply, 1)
+    fixed = locked_policy(game, 1, None, reply, 1)
     assert fixed.probabilities[game.table.index[reply]].tolist() == np.eye(9)[1].tolist()
     assert exploit(game, fixed, start, lambda _: None).value == 1  # Crosses then win.
-    best = exploit(game, locked(game, 1, None, reply, None), start, lambda _: None)
+    best = exploit(game, locked_policy(game, 1, None, reply, None), start, lambda _: None)
     assert best.value == pytest.approx(game.value)
     assert best.changes == ()
 

@@ -32,7 +32,7 @@ from solvent.games.gridworld import JUMPS
 from solvent.games.windy_gridworld import WIND
 from solvent.model import GymnasiumTable
 from solvent.model.context import modified, modifier_between
-from solvent.model.text import brief, exact, interval, precise, small, tick, whole
+from solvent.model.text import exact, four_decimals, interval, precise, small, tick, whole
 from solvent.report import panel, state_map
 from solvent.report.charts import panels
 from solvent.report.gap_attribution import losing_states
@@ -212,7 +212,7 @@ def test_numbers_in_words() -> None:
                  math.nan: "–", inf: "unbounded"}),
         (exact, {0.7372926: "0.737293", -0.25: "−0.250000", -inf: "−∞", inf: "∞", math.nan: "–"}),
         (precise, {1 / 3: "0.333333333", -inf: "−∞", inf: "unbounded", -0.25: "−0.25"}),
-        (brief, {-0.98765: "−0.9877"}),
+        (four_decimals, {-0.98765: "−0.9877"}),
         (whole, {1234567: f"1{narrow}234{narrow}567"}),
         (tick, {0: "0", 250_000: "250k", 1.5e6: "1.5M", 1e-5: "10⁻⁵", -2e-4: "−2×10⁻⁴"}),
         (tick, {-1500: "−1.5k", -0.5: "−0.5", inf: "∞", -inf: "−∞"}),
@@ -220,7 +220,7 @@ def test_numbers_in_words() -> None:
     for written, numbers in rows:
         assert [written(number) for number in numbers] == list(numbers.values()), written
     for noise in (-1e-16, -0.0, 1e-16):
-        told = [exact(noise), brief(noise), small(noise), precise(noise)]
+        told = [exact(noise), four_decimals(noise), small(noise), precise(noise)]
         assert told == ["0.000000", "0.0000", "0", "0"]
     assert precise(-1e-15, 0.0) == "−1e−15"
     assert interval(-0.25, -0.0) == "[−0.25, 0]"

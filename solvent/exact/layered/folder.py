@@ -155,7 +155,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         folder = Path(folder)
         description = _read_manifest(folder, game)
         if isinstance(game, type):
-            game = manifest.game_of(description, game, folder)
+            game = manifest.described_game(description, game, folder)
         else:
             manifest.check_same(description, game, folder)
         store = cls(folder, game, description.get("keep", "all"))

@@ -324,10 +324,10 @@ def changes(
     for name in sorted({*found, *wanted}):
         before, now = found.get(name, missing), wanted.get(name, missing)
         if before != now:
-            yield f"{plain(name)} {plain(before)}, not {plain(now)}"
+            yield f"{short_text(name)} {short_text(before)}, not {short_text(now)}"
 
 
-def plain(value: Any) -> str:
+def short_text(value: Any) -> str:
     """Return a value as text, shortened if it is long or has several lines."""
     text = str(value)
     return text if len(text) <= 64 and text.isprintable() else shown(value)

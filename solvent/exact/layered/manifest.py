@@ -93,7 +93,9 @@ def checksum_of(content: Any) -> str:
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
 
 
-def game_of(description: Mapping[str, Any], kind: type[LayeredGame], folder: Path) -> LayeredGame:
+def described_game(
+    description: Mapping[str, Any], kind: type[LayeredGame], folder: Path
+) -> LayeredGame:
     """Return the game that a manifest describes.
 
     Raises:

@@ -91,7 +91,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     """
     keeps = [each for each in KEEPS if in_folder or each != "compact"]
     check_choice(keep, "keep", keeps)
-    core_seconds, packed = measure(game)
+    core_seconds, packed = estimated_cost(game)
     kept = {
         each: Resources(
             disk_bytes(game, keep=each, packed=packed) if in_folder else 0,
@@ -111,7 +111,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     )
 
 
-def measure(game: LayeredGame) -> tuple[float, float]:
+def estimated_cost(game: LayeredGame) -> tuple[float, float]:
     """Estimate the cost of all layers from a sample of blocks.
 
     Returns:

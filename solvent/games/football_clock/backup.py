@@ -244,7 +244,7 @@ def _backup(
             if down == downs - 2:
                 by_row[declaration, : len(value)] = values[downs - 1, begin:end].reshape(-1)
             if offence_responds and defence_responds:
-                gap, count = solve_games(rules, games, memory, by_row, s, down, begin, value)
+                gap, count = solve_lines(rules, games, memory, by_row, s, down, begin, value)
                 largest_gap = max(largest_gap, gap)
                 solved += count
             else:
@@ -324,7 +324,7 @@ def _choose(
 
 
 @inner
-def solve_games(
+def solve_lines(
     rules: Arrays,
     games: BlockGames,
     memory: Workspace,
