@@ -73,8 +73,8 @@ from solvent.model.scene import Gauge, Prose, Scene
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
 
-ROUNDS: Mapping[str, int] = {"won": 1, "lost": -1, "over": 0}
-"""The results of a round, and the number by which each is observed."""
+# The results of a round, and the number by which each is observed.
+_ROUNDS: Mapping[str, int] = {"won": 1, "lost": -1, "over": 0}
 
 Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
 """Probabilities (p_w, p_d, p_l) that a round is won, drawn and lost."""
@@ -82,8 +82,8 @@ Rounds: TypeAlias = tuple[Fraction, Fraction, Fraction]
 Case: TypeAlias = tuple[Fraction, int, int]
 """Probability, STAMINA lost by the loser of a round, and the LUCK left."""
 
-LARGEST_WEIGHT = 100
-"""The largest weight of a point of STAMINA or LUCK that is left at a victory."""
+# The largest weight of a point of STAMINA or LUCK that is left at a victory.
+_LARGEST_WEIGHT = 100
 
 # Parameters that a game's description lists only if they differ from the default.
 _EXTENSIONS = ("round_probabilities", "stamina_weight", "luck_weight", "luck_cost")
@@ -253,8 +253,8 @@ class FightingFantasy(Rules):
     def _weights(self) -> tuple[Fraction, Fraction]:
         """Return the weights of a point of STAMINA and of LUCK left at a victory."""
         return (
-            check_rational(self.stamina_weight, "stamina_weight", 0, LARGEST_WEIGHT),
-            check_rational(self.luck_weight, "luck_weight", 0, LARGEST_WEIGHT),
+            check_rational(self.stamina_weight, "stamina_weight", 0, _LARGEST_WEIGHT),
+            check_rational(self.luck_weight, "luck_weight", 0, _LARGEST_WEIGHT),
         )
 
     @cached_property
@@ -363,7 +363,7 @@ class FightingFantasy(Rules):
 
     def observe(self, state: Combat, player: int) -> NDArray[np.float32]:
         """Return difference / 20; STAMINAs and LUCK over their maxima; 1 won, -1 lost, 0 over."""
-        return self._observed(*state[:4], ROUNDS[state.round])
+        return self._observed(*state[:4], _ROUNDS[state.round])
 
     def _observed(self, *numbers: Any) -> NDArray[np.float32]:
         """Return the observations of one state or, given arrays, of several."""
@@ -609,7 +609,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     """
     differences = np.array(sorted(game._starts[0]))
     top_hero, top_opponent, top_luck = game._maxima
-    rounds = tuple(ROUNDS)
+    rounds = tuple(_ROUNDS)
     shape = (len(differences), top_hero + 1, top_opponent + 1, top_luck + 1, len(rounds))
     grid = np.indices(shape).reshape(len(shape), -1)
     _, hero, opponent, _, phase = grid
@@ -636,7 +636,7 @@ def _tabulate(game: FightingFantasy) -> TabularGame:
     starts = np.array([(*o.state[:4], rounds.index(o.state.round)) for o in begun]).T
     starts[0] = np.searchsorted(differences, starts[0])
     initial[index[np.ravel_multi_index(starts, shape)]] = [float(o.probability) for o in begun]
-    seen = differences[difference], hero, opponent, luck, np.array([*ROUNDS.values()])[phase]
+    seen = differences[difference], hero, opponent, luck, np.array([*_ROUNDS.values()])[phase]
     return reachable(
         TabularGame(
             info=game.info,

@@ -296,8 +296,8 @@ def fit_constants(rules: PackedRules) -> Constants:
     return PAPER.with_weights(np.array(others) / per_yard)
 
 
-SHORT, MEDIUM = 3, 7
-"""Yards to go up to which a distance is short, and medium."""
+# Yards to go up to which a distance is short, and medium.
+_SHORT, _MEDIUM = 3, 7
 
 # The share of runs on first, second, and any later down, at short, medium and long distances.
 _USUAL_RUNS = ((0.7, 0.6, 0.5), (0.65, 0.5, 0.35), (0.7, 0.25, 0.1))
@@ -333,14 +333,14 @@ def habit_strategies(rules: PackedRules) -> Strategies:
     calls[:, runs] = share * _around(depth, int(runs.sum()))
     calls[:, ~runs] = (1 - share) * _around(depth, int((~runs).sum()))
     defence = _around(1 - share[:, 0], rules.chart.defences)
-    goes = (to_go <= SHORT) & (2 * to_goal <= rules.ruleset.field)
+    goes = (to_go <= _SHORT) & (2 * to_goal <= rules.ruleset.field)
     return _strategies(rules, calls, defence, goes)
 
 
 def situation_classes(rules: PackedRules) -> tuple[Ints, Ints]:
     """The down from 0 on, and the distance: 0 short, 1 medium, 2 long; [S] each."""
     down, to_go = (rules.situation[:, column].astype(np.int64) for column in (0, 1))
-    return down - 1, np.digitize(to_go, (SHORT + 1, MEDIUM + 1)).astype(np.int64)
+    return down - 1, np.digitize(to_go, (_SHORT + 1, _MEDIUM + 1)).astype(np.int64)
 
 
 def run_plays(rules: PackedRules) -> Bools:

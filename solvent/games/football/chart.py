@@ -78,25 +78,25 @@ from typing import Any, TypeAlias
 from solvent.model.files import read_file
 from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
 
-LONGEST = 99
-"""No gain, loss, return, penalty or kick is longer than the field between the goal lines."""
+# No gain, loss, return, penalty or kick is longer than the field between the goal lines.
+_LONGEST = 99
 
 PENALTIES = frozenset({"offence-penalty", "defence-penalty"})
 KICKS = frozenset({"punt", "fumbled-punt", "blocked-punt"})
 
 # The word of each kind's code, and the least and the most yards.
 _KINDS: dict[str, tuple[str, int, int]] = {
-    "gain": ("", -LONGEST, LONGEST),
+    "gain": ("", -_LONGEST, _LONGEST),
     "incomplete": ("inc", 0, 0),
-    "fumble": ("fum", -LONGEST, LONGEST),
-    "interception": ("int", -LONGEST, LONGEST),
-    "offence-penalty": ("off", 1, LONGEST),
-    "defence-penalty": ("def", 1, LONGEST),
+    "fumble": ("fum", -_LONGEST, _LONGEST),
+    "interception": ("int", -_LONGEST, _LONGEST),
+    "offence-penalty": ("off", 1, _LONGEST),
+    "defence-penalty": ("def", 1, _LONGEST),
     "choice": ("/", 0, 0),
     "long-gain": ("long", 0, 0),
-    "punt": ("punt", 1, LONGEST),
+    "punt": ("punt", 1, _LONGEST),
     "blocked-punt": ("block", 0, 0),
-    "fumbled-punt": ("punt", 1, LONGEST),
+    "fumbled-punt": ("punt", 1, _LONGEST),
 }
 
 KINDS = tuple(_KINDS)
@@ -151,7 +151,7 @@ class Result:
         """Check the fields."""
         _, low, high = _KINDS[check_choice(self.kind, "kind of result", KINDS)]
         check_integer(self.yards, f"yards of {self.kind}", low, high)
-        check_integer(self.return_yards, f"return of {self.kind}", 0, LONGEST)
+        check_integer(self.return_yards, f"return of {self.kind}", 0, _LONGEST)
         for name, kinds in _EXTRAS.items():
             if getattr(self, name) and self.kind not in kinds:
                 raise ValueError(f"{name} is for {' and '.join(kinds)}, not for {self.kind!r}")
@@ -209,8 +209,8 @@ Cell: TypeAlias = tuple[tuple[Fraction, Result], ...]
 
 MOST_PLAYS = 99
 MOST_DEFENCES = len(ascii_uppercase)
-LARGEST_WEIGHT = 1_000_000
-"""Weights in a cell's text are at most this, so that no sum is absurd."""
+# Weights in a cell's text are at most this, so that no sum is absurd.
+_LARGEST_WEIGHT = 1_000_000
 
 
 KICK_COLUMNS = ("Q", "P")
@@ -356,9 +356,9 @@ def _listed(cell: str | Mapping[str, str]) -> Cell:
 
 
 def _weight(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 10 and 0 < int(text) <= LARGEST_WEIGHT:
+    if text.isascii() and text.isdigit() and len(text) < 10 and 0 < int(text) <= _LARGEST_WEIGHT:
         return int(text)
-    raise ValueError(f"weight {shown(text)}; allowed are whole numbers from 1 to {LARGEST_WEIGHT}")
+    raise ValueError(f"weight {shown(text)}; allowed are whole numbers from 1 to {_LARGEST_WEIGHT}")
 
 
 def cell_text(cell: Cell) -> str:

@@ -34,18 +34,18 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.model.files import parse_json, read_file
 from solvent.model.parameters import brief, is_number, shown
 
-LARGEST_FILE = 50_000_000
-"""Bytes of a file that is read."""
+# Bytes of a file that is read.
+_LARGEST_FILE = 50_000_000
 
 FORMAT = {"format": "solvent-expected-points", "version": 1}
 
 
-HOW_TO_MAKE = (
+# The way to expected points that fit, for messages.
+_HOW_TO_MAKE = (
     "make a file of them with `solvent chart points CHART --out FILE`, with the game's own "
     "--ruleset and --other-chart, and give it with --expected-points FILE, in Python "
     "expected_points='FILE'"
 )
-"""The way to expected points that fit, for messages."""
 
 
 class ExpectedPointsError(ValueError):
@@ -129,7 +129,7 @@ class ExpectedPoints:
                 named = self.chart + (f" against {self.other.chart}" if self.other else "")
                 raise ExpectedPointsError(
                     f"expected points of {named!r} are not for {what}: made for {ours[:12]}, this "
-                    f"is {theirs[:12]}; {HOW_TO_MAKE}"
+                    f"is {theirs[:12]}; {_HOW_TO_MAKE}"
                 )
         lines = ruleset.field - 1
         for count in (len(self.first_down), len(self.other_side.first_down)):
@@ -150,7 +150,7 @@ def read_expected_points(path: str | Path) -> ExpectedPoints:
         ExpectedPointsError: If it is not one of expected points.
         OSError: If there is no such file, it cannot be read, or it is too large.
     """
-    return parse_expected_points(read_file(path, LARGEST_FILE), str(path))
+    return parse_expected_points(read_file(path, _LARGEST_FILE), str(path))
 
 
 def parse_expected_points(content: bytes, file: str) -> ExpectedPoints:
@@ -196,5 +196,5 @@ def shipped_expected_points(
                 return points
     raise ExpectedPointsError(
         f"no expected points are shipped for chart {chart.name!r}{against} with these rules; "
-        f"{HOW_TO_MAKE}"
+        f"{_HOW_TO_MAKE}"
     )

@@ -38,17 +38,17 @@ from solvent.report.panel import ALGORITHMS, Axis, Panel, map_script
 from solvent.report.sections import GamePages, Section, Untabled, beside, script_json, templates
 from solvent.report.solved import SolvedTask
 
-ROUNDING = 1e-9
-"""Largest gap that counts as that of an optimum."""
+# Largest gap that counts as that of an optimum.
+_ROUNDING = 1e-9
 
-DISTANCES = (1, 2, 3, 5, 7, 10, 15, 20)
-"""Yards to go of the sheets in the page, with those of a first down."""
+# Yards to go of the sheets in the page, with those of a first down.
+_DISTANCES = (1, 2, 3, 5, 7, 10, 15, 20)
 
-LARGEST = 32767
-"""Numbers are given to the script as whole parts of the largest, up to this; below 0, illegal."""
+# Numbers are given to the script as whole parts of the largest, up to this; below 0, illegal.
+_LARGEST = 32767
 
-TABLE = (99, 90, 80, 65, 50, 35, 20, 10, 5, 1)
-"""Yards to the goal for which expected points are written."""
+# Yards to the goal for which expected points are written.
+_TABLE = (99, 90, 80, 65, 50, 35, 20, 10, 5, 1)
 
 FIELD = "yards from the own goal line"
 """Name of the axis along the field."""
@@ -115,7 +115,7 @@ def scored_baselines(solved: SolvedFootball) -> tuple[BaselineRecord, ...]:
     records = []
     for name, of_sides in gaps.items():
         lost = [float(chances @ own) for own in of_sides]
-        lost = [0.0 if gap < ROUNDING else gap for gap in lost]
+        lost = [0.0 if gap < _ROUNDING else gap for gap in lost]
         record = BaselineRecord(
             name=name,
             value=mean((solved.value - lost[0], -solved.value - lost[1])),
@@ -145,7 +145,7 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
     the defence. Points are to be multiplied by ``point``, chances by ``chance``.
     """
     ruleset, chart = solved.rules.ruleset, solved.rules.chart
-    distances = sorted({y for y in (*DISTANCES, ruleset.first_down) if y < ruleset.field})
+    distances = sorted({y for y in (*_DISTANCES, ruleset.first_down) if y < ruleset.field})
     downs = [(down, False) for down in range(1, ruleset.downs + 1)] + [(ruleset.downs, True)]
     lines = range(1, ruleset.field)
     places = [Situation(d, min(y, x), x, p) for d, p in downs for y in distances for x in lines]
@@ -153,7 +153,7 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
     value = solved.values[at, None]
     losses = value - solved.calls[0][at], solved.calls[1][at] - value
     points = np.concatenate((np.abs(value), *losses), axis=1)
-    point, chance = float(np.nanmax(points)) / LARGEST, 1 / LARGEST
+    point, chance = float(np.nanmax(points)) / _LARGEST, 1 / _LARGEST
     strategies = solved.offence_strategy[at], solved.defence_strategy[at]
     rows = [np.round(value / point)]
     for loss, strategy in zip(losses, strategies, strict=True):
@@ -192,7 +192,7 @@ def points_section(solved: SolvedFootball) -> Section:
     by_down, ruleset = points_by_down(solved), solved.rules.ruleset
     pictures = [("by down", by_down), ("of first downs, by chart", by_chart(solved))]
     figures = [f"<figure>{panel(*one).drawn()}</figure>" for one in pictures if len(one[1]) > 1]
-    places = [to_goal for to_goal in TABLE if to_goal < ruleset.field]
+    places = [to_goal for to_goal in _TABLE if to_goal < ruleset.field]
     html = filled("expected_points", ruleset.first_down, figures, places, by_down)
     return Section("Expected points", html)
 

@@ -59,8 +59,8 @@ KickTable: TypeAlias = tuple[tuple[str, Fraction], ...]
 # Yards between the goal lines are at most this.
 _LONGEST_FIELD = 200
 
-LARGEST_WEIGHT = 1_000_000
-"""Weights in a table of kicks are at most this."""
+# Weights in a table of kicks are at most this.
+_LARGEST_WEIGHT = 1_000_000
 
 LARGEST_DENOMINATOR = 2**53
 """Weights are whole numbers that a float holds exactly."""
@@ -279,7 +279,7 @@ class Ruleset(Numbers):
             kick = parse_kick(end, name)
             low, high = (0, self.field) if kick.run_back else (1, self.field - 1)
             check_integer(kick.line, f"yards of {end!r} in {name}", low, high)
-            weights[end] = check_rational(weight, f"{name}[{end!r}]", 0, LARGEST_WEIGHT)
+            weights[end] = check_rational(weight, f"{name}[{end!r}]", 0, _LARGEST_WEIGHT)
             if weights[end] == 0:
                 raise ValueError(f"{name} has weight {weight!r}; allowed are positive numbers")
         total = sum(weights.values())

@@ -36,8 +36,8 @@ from solvent.model.transforms import reachable
 LARGEST_TABLE = 50_000_000
 """A table with more pairs of calls than this is refused (some 2 GB)."""
 
-CHUNK = 1 << 20
-"""Number of rows whose outcomes are made at a time, so that no intermediate array is large."""
+# Number of rows whose outcomes are made at a time, so that no intermediate array is large.
+_CHUNK = 1 << 20
 
 
 class _Team:
@@ -152,8 +152,8 @@ class Nodes:
         start, (probability, node, reward) = self._branching(team)
         cells = (len(start) - 1) // len(self.every.down)
         entries = np.repeat(team.situation * cells, team.rows) + team.cells
-        for at in range(0, len(entries), CHUNK):
-            source, length = members(start, entries[at : at + CHUNK])
+        for at in range(0, len(entries), _CHUNK):
+            source, length = members(start, entries[at : at + _CHUNK])
             yield node[source], probability[source], reward[source], length
 
     def _branching(self, team: _Team) -> tuple[Ints, list[Any]]:

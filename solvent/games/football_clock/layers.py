@@ -19,7 +19,7 @@ the other side has. Where a side has none left, a tick less on the clock stands 
 
     value(s, c)  =  Phi((margin(c) + h(s)) / (0.9 sqrt(ticks to the end))) - 1/2
 
-with h the points that a situation brings in the last :data:`POINTS_TICKS` ticks of a half, which
+with h the points that a situation brings in the last six ticks of a half, which
 are solved for this, and Phi the normal distribution. Where points are what counts it is h, and what
 the last of these ticks has changed in it, which fades as more are added. That shapes the payoffs,
 how many columns are decided, and how well games start from others, on all of which the time
@@ -71,8 +71,8 @@ from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Game
 
-NEVER, BEST = 0.0, -1.0
-"""Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it."""
+# Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it.
+_NEVER, _BEST = 0.0, -1.0
 
 Moments = tuple[Layer | None, Layer | None, Layer | None]
 """The layers to which plays of one length lead, as the side that was on offence or kicked sees
@@ -102,8 +102,8 @@ class After(NamedTuple):
     other: Seen
 
 
-NONE = read_only(np.zeros((0, 0)))
-"""The values of a layer that does not exist."""
+# The values of a layer that does not exist.
+_NONE = read_only(np.zeros((0, 0)))
 
 Answers = dict[tuple[int, int, int, int], Floats | float]
 """The players' answers about time-outs, stored so that each is asked once."""
@@ -153,7 +153,7 @@ class LayerContext:
                     continue
             found, after = values[at], self._after(g, side)
             chances = (
-                np.full(found.shape, NEVER if not len(seen[0]) else self._chance(side, asked, g))
+                np.full(found.shape, _NEVER if not len(seen[0]) else self._chance(side, asked, g))
                 for seen, asked in ((after.own, side), (after.other, 1 - side))
             )
             _rate(found, successor[at], shifted, float(layout.game.for_points), after, *chances)
@@ -200,7 +200,7 @@ class LayerContext:
     def _seen(self, moment: Layer | None, side: int) -> Seen:
         """The values of a layer to a side that has the ball, and to the other one; or none."""
         if moment is None:
-            return NONE, NONE
+            return _NONE, _NONE
         swapped = self.read(moment.swapped, 1 - side)
         return read_only(np.asarray(self.read(moment, side))), read_only(np.asarray(swapped))
 
@@ -208,7 +208,7 @@ class LayerContext:
         """The probability that a side calls a time-out after the plays of a group."""
         rules, player, first = self.layout.rules, self.players[asked], asked == side
         if player is None:
-            return BEST
+            return _BEST
         key = id(player), side, asked, g
         if key not in self.answers:
             successor = rules.arrays.successor[rules.members[g]]
@@ -250,17 +250,17 @@ def settled(none: float, own: float, other: float, own_calls: float, other_calls
         none: The value if nobody calls one.
         own: The value if this side does, which is asked first.
         other: The value if the other side does.
-        own_calls: The probability that this side calls one, :data:`NEVER` or :data:`BEST`.
+        own_calls: The probability that this side calls one, ``_NEVER`` or :data:`_BEST`.
         other_calls: Calls of the other side.
     """
     declined = none
-    if other_calls == BEST:
+    if other_calls == _BEST:
         declined = min(none, other)
-    elif other_calls != NEVER:
+    elif other_calls != _NEVER:
         declined += other_calls * (other - none)
-    if own_calls == BEST:
+    if own_calls == _BEST:
         return max(declined, own)
-    if own_calls == NEVER:
+    if own_calls == _NEVER:
         return declined
     return declined + own_calls * (own - declined)
 
@@ -302,9 +302,9 @@ def _rate(
             ends = after.final[column] if after.over else _value(after.plain, row, same, column)
             none = paid + ends
             mine, theirs = none, none
-            if own[u, c] != NEVER:
+            if own[u, c] != _NEVER:
                 mine = paid + _value(after.own, row, same, column)
-            if other[u, c] != NEVER:
+            if other[u, c] != _NEVER:
                 theirs = paid + _value(after.other, row, same, column)
             rated[u, c] = settled(none, mine, theirs, own[u, c], other[u, c])
 
@@ -318,16 +318,16 @@ _STATES_IN_BLOCK = 8192
 RULES = 400 << 20
 """Bytes, about, of the rules' arrays and the compiled loops."""
 
-POINTS_TICKS = 6
-"""Length in ticks of the game that is solved to know the value of situations."""
+# Length in ticks of the game that is solved to know the value of situations.
+_POINTS_TICKS = 6
 
 # Change that one more tick makes in the points of situations, in units of the change by the tick
 # before: with 30 ticks left they are up to 0.16 points from those of an endless half, with 60
 # 0.0075.
 _FADING = 0.91
 
-SPREAD = 0.9
-"""Standard deviation, in points, of how much the margin moves in a tick."""
+# Standard deviation, in points, of how much the margin moves in a tick.
+_SPREAD = 0.9
 
 # The shares of a half's time left at which a layer is sampled.
 _MOMENTS = (0.15, 0.5, 0.85)
@@ -718,11 +718,11 @@ class FootballLayers(LayeredGame):
         """Values as the module describes them; one column where points count."""
         if self.game.for_points:
             before, last = self._points
-            more = _FADING * (1 - _FADING ** max(0, layer.ticks - POINTS_TICKS)) / (1 - _FADING)
+            more = _FADING * (1 - _FADING ** max(0, layer.ticks - _POINTS_TICKS)) / (1 - _FADING)
             return np.asarray(last + more * (last - before))[:, None]
         left = layer.ticks + (self.game.start_ticks if layer.half == 1 else 0)
         lead = self.margin(layer.half) + self._points[1][:, None]
-        return np.asarray(ndtr(lead / (SPREAD * np.sqrt(left + 1))) - 0.5)
+        return np.asarray(ndtr(lead / (_SPREAD * np.sqrt(left + 1))) - 0.5)
 
     def _sampled_blocks(self, half: int) -> list[Block]:
         states_of_line = (self.rules.ruleset.downs + 1) * self.columns(half)
@@ -737,7 +737,7 @@ class FootballLayers(LayeredGame):
 
         Once with a tick less, and once with all of them.
         """
-        ticks = min(POINTS_TICKS, self.game.start_ticks)
+        ticks = min(_POINTS_TICKS, self.game.start_ticks)
         clock = replace(self.clock.shortened(ticks), timeouts=0)
         chart, ruleset = self.rules.chart, self.rules.ruleset
         store = LayerStore(FootballLayers(TimedFootball(chart, "half", ruleset, clock)))

@@ -64,8 +64,8 @@ from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats, Ints
 from solvent.model.parameters import as_options, check_choice
 
-AT_ONCE = 2048
-"""States in which a player is asked together, about; what is computed stays in the cache."""
+# States in which a player is asked together, about; what is computed stays in the cache.
+_AT_ONCE = 2048
 
 
 class PlayerLayers:
@@ -145,15 +145,15 @@ class PlayerLayers:
             moment: Other fields of an episode that are the same in all states.
         """
         layout, half = self.layout, layer.half
-        simulation, chances = self.sampler.simulation(min(AT_ONCE, len(row))), []
+        simulation, chances = self.sampler.simulation(min(_AT_ONCE, len(row))), []
         usual = {"half": half, "ticks": layer.ticks, "choice": -1, "asked": -1, "receiver": -1}
         usual |= {"phase": phase, "left0": layer.own, "left1": layer.other}
         for name, value in {**usual, **moment}.items():
             simulation.records[name] = value
-        for begin in range(0, len(row), AT_ONCE):
-            at = column[begin : begin + AT_ONCE]
+        for begin in range(0, len(row), _AT_ONCE):
+            at = column[begin : begin + _AT_ONCE]
             everyone, records = np.arange(len(at)), simulation.records[: len(at)]
-            records["row"] = row[begin : begin + AT_ONCE]
+            records["row"] = row[begin : begin + _AT_ONCE]
             records["margin"] = layout.margin(half)[at]
             if half == 1:
                 records["receiver"] = 1 - layout.receives()[at]

@@ -26,8 +26,8 @@ from solvent.report.sections import Section, Untabled
 # Larger leads are not drawn.
 _LARGEST_LEAD = 21
 
-PLACES = (80, 50, 20)
-"""Yards to the goal of the first downs that have a map, on a field of 100."""
+# Yards to the goal of the first downs that have a map, on a field of 100.
+_PLACES = (80, 50, 20)
 
 # The leads that have a line, if a lead counts so far.
 _LEADS = (-7, -3, 0, 3, 7)
@@ -64,7 +64,7 @@ class LastHalf:
         self.shape = self.ticks, 2 * self.lead + 1
         self.columns = [layout.column(2, lead) for lead in range(-self.lead, self.lead + 1)]
         self.even = 0.0 if layout.game.for_points else 0.5
-        self.standard = self.scaled(PLACES[0])
+        self.standard = self.scaled(_PLACES[0])
         down, to_go, yards = _NEXT_DOWN
         to_goal, downs = self.scaled(yards), layout.rules.ruleset.downs
         self.next_down = Situation(min(down, downs), min(to_go, to_goal), to_goal)
@@ -206,7 +206,7 @@ class TimedFootballPages(FootballPages):
 def chances_section(half: LastHalf) -> Section:
     """The chance of winning by time and lead at three places, and along the field."""
     maps, charts = [], []
-    for to_goal in map(half.scaled, PLACES):
+    for to_goal in map(half.scaled, _PLACES):
         chance = half.by_time(half.first_down(to_goal))
         title = f"first down at {half.place_name(to_goal)}"
         maps.append(half.map(title, shaded(chance, VIRIDIS, 1.0), {"win": chance}))

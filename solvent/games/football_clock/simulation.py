@@ -382,8 +382,8 @@ def observe(
                 out[e, d] = rules.share[rules.first[d] + entry[d]]
 
 
-PHASES = ("call", "choice", "time-out", "kickoff", "free kick", "over")
-"""The phases of a position, numbered as the kernel does."""
+# The phases of a position, numbered as the kernel does.
+_PHASES = ("call", "choice", "time-out", "kickoff", "free kick", "over")
 
 
 class TimedFootballSampler:
@@ -442,7 +442,7 @@ class TimedFootballSampler:
             row = self.packed.index(state.situation)
         codes = [result.code for result in self.rules.loaded_chart.results]
         own = {
-            "phase": PHASES.index(state.phase),
+            "phase": _PHASES.index(state.phase),
             "left0": state.timeouts[0],
             "left1": state.timeouts[1],
             "row": row,
@@ -454,11 +454,11 @@ class TimedFootballSampler:
     def read(self, record: Any) -> TimedPosition:
         """Return where an episode stands, as a position of the rules."""
         at: dict[str, Any] = {name: int(record[name]) for name in _FIELDS}
-        phase, row, choice = PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
+        phase, row, choice = _PHASES[at.pop("phase")], at.pop("row"), at.pop("choice")
         situations = self.packed.n_situations
         on_field = phase != "over" and row < situations
         situation = situation_at(self.packed.ruleset, row) if on_field else Situation(0, 0, 0)
-        comes = "call" if row < situations else PHASES[KICKOFF + row - situations]
+        comes = "call" if row < situations else _PHASES[KICKOFF + row - situations]
         return TimedPosition(
             phase,
             timeouts=(at.pop("left0"), at.pop("left1")),

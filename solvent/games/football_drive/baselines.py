@@ -24,11 +24,11 @@ from solvent.baselines import Baseline
 from solvent.games.football_drive.rules import KICK, PASS, PUNT, RUN
 from solvent.model import TabularGame, TabularPolicy
 
-SHORT = 3
-"""The longest short distance to the line to gain, in yards, by the published value."""
+# The longest short distance to the line to gain, in yards, by the published value.
+_SHORT = 3
 
-NEAR = 40
-"""The longest distance to the other team's goal line, in yards, that is called near."""
+# The longest distance to the other team's goal line, in yards, that is called near.
+_NEAR = 40
 
 
 class RuleOfThumb(NamedTuple):
@@ -42,7 +42,7 @@ class RuleOfThumb(NamedTuple):
     """
 
     plays: tuple[int, ...]
-    short: int = SHORT
+    short: int = _SHORT
 
 
 DRIVE_RULES: Mapping[str, RuleOfThumb] = {
@@ -67,7 +67,7 @@ def rule_policy(rule: RuleOfThumb, game: TabularGame, name: str = "rule") -> Tab
     """
     states: list[Any] = list(game.states)
     to_goal, to_go, down = np.array([state[:3] for state in states], np.int64).T
-    short, near = to_go <= rule.short, to_goal <= NEAR
+    short, near = to_go <= rule.short, to_goal <= _NEAR
     # The number of the case. Where the drive has ended, any number will do.
     case = 2 * ~near + ~short
     field = np.select([down <= 1, down == 2, down == 3], [0 * down, 1 + ~short, 3 + case], 7 + case)

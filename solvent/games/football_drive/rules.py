@@ -74,14 +74,14 @@ TOUCHDOWN, FIELD_GOAL, SAFETY = Fraction(34, 5), Fraction(3), Fraction(-2)
 # The value of each yard from its own goal line to the team that gets the ball.
 _YARD = TOUCHDOWN / 100
 
-RANGE = 60
-"""The shortest distance, in yards, from which no field goal is good."""
+# The shortest distance, in yards, from which no field goal is good.
+_RANGE = 60
 
-UNIT = 2**48
-"""Probabilities of Poisson variables are multiples of 1 / UNIT."""
+# Probabilities of Poisson variables are multiples of 1 / _UNIT.
+_UNIT = 2**48
 
 # Probabilities of plays are multiples of 1 / _WHOLE; below 2^53, so that a float holds them.
-_WHOLE = 20 * UNIT
+_WHOLE = 20 * _UNIT
 
 ENDINGS = ("", "field goal", "lost", "other's touchdown", "safety", "touchdown")
 """The ends of a drive, in the order in which outcomes are listed; "" before the end."""
@@ -202,11 +202,11 @@ class FootballDrive(Words):
         """
         to_goal, to_go, down = positions.T[:, :, None]
         if action == KICK:
-            good = 19 * np.maximum(RANGE - to_goal, 0)
+            good = 19 * np.maximum(_RANGE - to_goal, 0)
             lost = np.where([True, False], _TOUCHBACK, to_goal)
             ending = np.array([ENDINGS.index("field goal"), ENDINGS.index("lost")])
             states = np.stack(np.broadcast_arrays(lost, 0, 0, ending), axis=-1)
-            return states, np.concatenate((good, 20 * RANGE - good), axis=1)
+            return states, np.concatenate((good, 20 * _RANGE - good), axis=1)
         moves = plays(action)
         keeps, yards = (np.array(part) for part in zip(*moves, strict=True))
         weights = np.tile(np.array(list(moves.values())), (len(positions), 1))
@@ -288,7 +288,7 @@ class FootballDrive(Words):
             "some yards, seldom a fumble",
             "more yards, or incomplete, a sack or an interception",
             "give the ball away, far from your goal line",
-            f"3 points if it is good; from less than {RANGE} yards only",
+            f"3 points if it is good; from less than {_RANGE} yards only",
         )[action]
 
     def tell(
@@ -360,7 +360,7 @@ def _drive(columns: Sequence[int]) -> Drive:
 
 def _whole(action: int) -> int:
     """The sum of the weights of a play's outcomes."""
-    return 20 * RANGE if action == KICK else _WHOLE
+    return 20 * _RANGE if action == KICK else _WHOLE
 
 
 def first_down(to_goal: int) -> Drive:
@@ -398,7 +398,7 @@ def payoff(state: Drive) -> Fraction:
 
 @cache
 def poisson(mean: int) -> tuple[int, ...]:
-    """The Poisson distribution in units of 1 / UNIT, from 0 on, as the module describes.
+    """The Poisson distribution in units of 1 / _UNIT, from 0 on, as the module describes.
 
     The distribution function is the sum of mean^k / k! over that of 400 terms, which stands for
     exp(mean) with an error of less than 10^-400.
@@ -411,10 +411,10 @@ def poisson(mean: int) -> tuple[int, ...]:
     reached, below = Fraction(0), 0
     for k in count():
         reached += terms[k] / whole
-        at_most = round(reached * UNIT)
+        at_most = round(reached * _UNIT)
         masses.append(at_most - below)
         below = at_most
-        if below == UNIT:
+        if below == _UNIT:
             return tuple(masses)
     raise AssertionError("the distribution function reaches 1")
 
@@ -434,7 +434,7 @@ def plays(action: int) -> dict[tuple[bool, int], int]:
             for keeps, weight in ((True, 19), (False, 1))
         ]
     elif action == PASS:
-        branches = [(True, 0, 9 * UNIT)]
+        branches = [(True, 0, 9 * _UNIT)]
         branches += [(True, -k, mass) for k, mass in enumerate(poisson(6))]
         branches += [
             (keeps, k - 2, weight * mass)

@@ -79,8 +79,8 @@ MOST_SECTIONS = 20_000
 # Largest number of choices of a decision, and of cases of a branch.
 _MOST_CHOICES = 100
 
-MOST_ROWS = 1000
-"""Largest number of rows of a random table, and of chances of a block."""
+# Largest number of rows of a random table, and of chances of a block.
+_MOST_ROWS = 1000
 
 # Largest number of enemies of a fight.
 _MOST_ENEMIES = 20
@@ -167,7 +167,7 @@ class Block(Model):
     )
     branch: Annotated[list[Case], Field(min_length=1, max_length=_MOST_CHOICES)] | None = None
     roll: Roll | None = None
-    chances: Annotated[list[Chance], Field(min_length=1, max_length=MOST_ROWS)] | None = None
+    chances: Annotated[list[Chance], Field(min_length=1, max_length=_MOST_ROWS)] | None = None
     check: CheckEntry | None = None
     fight: Fight | None = None
     shop: ShopEntry | None = None
@@ -244,7 +244,7 @@ class Roll(Model):
     """A random table; its rows do not overlap, and cover every possible result."""
 
     dice: Amount
-    results: Annotated[dict[Interval, Block], Field(min_length=1, max_length=MOST_ROWS)]
+    results: Annotated[dict[Interval, Block], Field(min_length=1, max_length=_MOST_ROWS)]
 
     def row(self, result: int) -> int:
         """Return the index of the row that contains a result."""
@@ -259,7 +259,7 @@ class Modifier(Model):
     """A circumstance of a check."""
 
     name: Label
-    size: Annotated[Rational, Field(ge=-LARGEST_MODIFIER, le=LARGEST_MODIFIER)]
+    size: Annotated[Rational, Field(ge=-_LARGEST_MODIFIER, le=_LARGEST_MODIFIER)]
     when: Condition = 1
     times: Condition = 1
 

@@ -53,7 +53,7 @@ def check_whole(book: Book, written: Written) -> Iterator[Found]:
         yield from _check_repeat(book, node)
         if isinstance(node.exit, Roll):
             yield from _check_rows(book, node)
-        elif node.block.way_on in CASES:
+        elif node.block.way_on in _CASES:
             yield from _check_cases(node, verdict_on, written)
     yield from _check_order(book)
 
@@ -100,7 +100,8 @@ def _check_order(book: Book) -> Iterator[Found]:
         yield (*node.path, "goto"), message, "error"
 
 
-CASES = {
+# Findings on gaps, on cases that never apply, and on overlaps.
+_CASES = {
     "branch": (
         "no case of the branch applies{}; end the branch with a case without when",
         "the case {!r} can never apply; correct it, or remove it",
@@ -113,7 +114,6 @@ CASES = {
         "",
     ),
 }
-"""Findings on gaps, on cases that never apply, and on overlaps."""
 
 
 def _check_rows(book: Book, node: PlacedBlock) -> Iterator[Found]:
@@ -144,7 +144,7 @@ def _check_cases(
 ) -> Iterator[Found]:
     """Check that a case always applies or a choice is always offered, and that each can be."""
     way = node.block.way_on
-    path, (gap, never, overlap) = (*node.path, way), CASES[way]
+    path, (gap, never, overlap) = (*node.path, way), _CASES[way]
     key = "when" if way == "branch" else "label"
     shown = [written((*inner.path, key)) for inner in node.inner]
     verdict = verdict_on(tuple(option.when for option in node.exit))

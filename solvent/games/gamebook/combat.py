@@ -51,8 +51,8 @@ from solvent.games.gamebook.hero import FightingFantasyEntry, Losses, holds
 from solvent.games.gamebook.page import Local, Values
 from solvent.model import TooManyStatesError
 
-MOST_ENDURANCE = 5_000
-"""Largest endurance of hero and enemies together in rounds without a decision."""
+# Largest endurance of hero and enemies together in rounds without a decision.
+_MOST_ENDURANCE = 5_000
 
 # The actions when an escape is open. The first also keeps the damage when LUCK may be tested.
 _FIGHT_ON, _ESCAPE = 0, 1
@@ -323,13 +323,13 @@ class FightRules:
             most_loss: Loss with which the hero has fallen.
 
         Raises:
-            TooManyStatesError: If the endurance exceeds :data:`MOST_ENDURANCE`.
+            TooManyStatesError: If the endurance exceeds ``_MOST_ENDURANCE``.
         """
         last, most_rounds = len(self._healths), self._most_rounds
         left = sum(self._healths[start.enemy :]) - start.wounds
-        if left + most_loss > MOST_ENDURANCE:
+        if left + most_loss > _MOST_ENDURANCE:
             message = f"a fight with {left + most_loss} points of endurance is too long"
-            cure = f"allowed are {MOST_ENDURANCE} without a decision"
+            cure = f"allowed are {_MOST_ENDURANCE} without a decision"
             raise TooManyStatesError(f"{message}; {cure}")
         table: dict[tuple[int, int], Counter[Losses]] = {}
         for enemy in range(start.enemy, last):

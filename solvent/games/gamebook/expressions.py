@@ -25,8 +25,8 @@ from typing import Any, TypeAlias
 
 from solvent.model import dice_sum
 
-LONGEST = 500
-"""Largest number of characters of an expression."""
+# Largest number of characters of an expression.
+_LONGEST = 500
 
 # Deepest nesting of operations, so that functions over expressions may be recursive.
 _MOST_LEVELS = 120
@@ -120,8 +120,8 @@ def parse(text: str, meaning: Meaning = lambda call, name: name) -> Expression:
             are too large.
         ValueError: From `meaning`.
     """
-    if len(text) > LONGEST:
-        raise ExpressionError(f"{text[:40]!r}... is too long; write at most {LONGEST} characters")
+    if len(text) > _LONGEST:
+        raise ExpressionError(f"{text[:40]!r}... is too long; write at most {_LONGEST} characters")
     stray = _STRAY.search(text)
     if stray:
         raise ExpressionError(f"{text!r} has {stray[0]!r} in it; expressions have no such sign")

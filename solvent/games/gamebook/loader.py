@@ -7,7 +7,7 @@ large, before it takes up memory.
 
 A book is validated in steps, so that what later parts name is known by then: the constants, the
 hero, combat and endings, and then the whole. Every fault that a step finds is reported at once, up
-to :data:`MOST_PROBLEMS`; how the parts of a book go together is checked when each of them is all
+to a hundred; how the parts of a book go together is checked when each of them is all
 right (:mod:`solvent.games.gamebook.checker`).
 """
 
@@ -213,8 +213,8 @@ class Source:
         return int(text) if _INTEGER.fullmatch(text) else text
 
 
-MOST_PROBLEMS = 100
-"""Largest number of errors that are reported for a file."""
+# Largest number of errors that are reported for a file.
+_MOST_PROBLEMS = 100
 
 
 def load_book(path: str | Path) -> Book:
@@ -249,16 +249,16 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     try:
         source = parse_source(content, file)
     except BookError as error:
-        return None, list(error.problems[:MOST_PROBLEMS])
+        return None, list(error.problems[:_MOST_PROBLEMS])
     known: Any = None
     try:
         # Each part is the context in which the next one is validated.
         for part in (NamedConstants, Hero, Preamble, Book):
             known = part.model_validate(source.data, context=known)
     except ValidationError as error:
-        found = [_problem(source, *fault) for fault in islice(_faults(error), MOST_PROBLEMS + 1)]
-        problems = sorted(found[:MOST_PROBLEMS], key=attrgetter("line"))
-        if len(found) > MOST_PROBLEMS:
+        found = [_problem(source, *fault) for fault in islice(_faults(error), _MOST_PROBLEMS + 1)]
+        problems = sorted(found[:_MOST_PROBLEMS], key=attrgetter("line"))
+        if len(found) > _MOST_PROBLEMS:
             last, cure = problems[-1].line, "correct the others first"
             problems.append(Problem(file, last, None, "there are more errors", cure))
         return None, problems

@@ -69,8 +69,8 @@ Position: TypeAlias = tuple[int, int, str, str]
 """Section, block, step and ending: pages that share them have the same live fields."""
 
 
-WIDTH = 76
-"""The longest line of a text, in characters."""
+# The longest line of a text, in characters.
+_WIDTH = 76
 
 IN_FIGHT = {"escape": ", before a round", "won": ", a round won", "lost": ", a round lost"}
 """Decisions of a fight, in words."""
@@ -135,7 +135,7 @@ def draw_page(scene: Scene, options: Mapping[int, str]) -> str:
 
 
 def _filled(text: str, indent: str = "") -> str:
-    """A text in lines of :data:`WIDTH`, of which all but the first are indented."""
+    """A text in lines of ``_WIDTH``, of which all but the first are indented."""
     # Cut beforehand, since textwrap copies the whole rest of a long word for each line of it.
-    pieces = (w[i : i + WIDTH] for w in text.split(" ") for i in range(0, max(len(w), 1), WIDTH))
-    return textwrap.fill(" ".join(pieces), WIDTH, subsequent_indent=indent)
+    pieces = (w[i : i + _WIDTH] for w in text.split(" ") for i in range(0, max(len(w), 1), _WIDTH))
+    return textwrap.fill(" ".join(pieces), _WIDTH, subsequent_indent=indent)

@@ -26,8 +26,8 @@ from solvent.report.panel import VIRIDIS, shade
 from solvent.report.sections import GamePages, Section, templates
 from solvent.report.solved import SolvedTask
 
-MOST = 12
-"""The number of decisions listed."""
+# The number of decisions listed.
+_MOST = 12
 
 
 def _macros() -> Any:
@@ -52,7 +52,7 @@ class GamebookPages(GamePages):
         for name, policy in policies.items():
             endings = episode_course(game, table, policy, solution.values).endings.values()
             rows.append([name, *(f"{p:.4f}" for p in endings)])
-        told = account(game, optimal_occupancy(table, solution), MOST)
+        told = account(game, optimal_occupancy(table, solution), _MOST)
         decisions = []
         for decision in told["decisions"]:
             shares = ((words.rstrip("."), share) for words, share in decision["choices"].items())
@@ -81,12 +81,12 @@ def _map(solved: SolvedTable) -> Any:
     return book_map(game, solved.table, solution.policies[0], solution.values)
 
 
-STEP = 26
-"""Distance of columns and of places in them, in pixels."""
+# Distance of columns and of places in them, in pixels.
+_STEP = 26
 
 MARGIN = 16
-SMALLEST, LARGEST = 3.0, 11.0
-"""Radii of sections that are never and always reached."""
+# Radii of sections that are never and always reached.
+_SMALLEST, _LARGEST = 3.0, 11.0
 
 # The bow of a line past one column, in pixels; it grows as the square root of the columns.
 _BOW = 22.0
@@ -109,7 +109,7 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
     low, span = min(scores), max(scores) - min(scores) or 1.0
     lines, dots = [], []
     for n, (column, row) in place.items():
-        x, y = MARGIN + (column + 0.5) * STEP, MARGIN + (row + 0.5) * STEP
+        x, y = MARGIN + (column + 0.5) * _STEP, MARGIN + (row + 0.5) * _STEP
         reached, value = best.reached[n], best.value[n]
         dots.append(
             {
@@ -117,7 +117,7 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
                 "title": f"{n} {book.sections[n].title}".rstrip(),
                 "x": x,
                 "y": y,
-                "radius": round(SMALLEST + (LARGEST - SMALLEST) * max(reached, 0.0) ** 0.5, 1),
+                "radius": round(_SMALLEST + (_LARGEST - _SMALLEST) * max(reached, 0.0) ** 0.5, 1),
                 "colour": shade(VIRIDIS, (value - low) / span if value == value else 0.0),
                 "avoided": not reached > 0,
                 "reached": small(reached),
@@ -126,12 +126,12 @@ def book_map(game: Gamebook, table: TabularGame, policy: TabularPolicy, values: 
         )
         for target in book.targets[n]:
             across = place[target][0] - column
-            end = x + across * STEP, y + (place[target][1] - row) * STEP
+            end = x + across * _STEP, y + (place[target][1] - row) * _STEP
             # A line bows around the columns between its ends.
             over = (x + end[0]) / 2, round((y + end[1]) / 2 - _BOW * (across - 1) ** 0.5, 1)
             wide = round(0.5 + 2.5 * min(reached, best.reached[target]), 2)
             lines.append({"begin": (x, y), "over": over, "end": end, "wide": wide})
-    width, height = (2 * MARGIN + (1 + max(e)) * STEP for e in zip(*place.values(), strict=True))
+    width, height = (2 * MARGIN + (1 + max(e)) * _STEP for e in zip(*place.values(), strict=True))
     return _macros().book_map(book.title, width, height, lines, dots)
 
 

@@ -24,10 +24,10 @@ from solvent.games.gamebook.loader import LARGEST_FILE, one_line, read_content
 # Tags of passages that are not part of the story.
 _NO_PASSAGES = frozenset({"script", "stylesheet"})
 
-SPECIAL = frozenset(
+# Names of passages that are not part of the story.
+_SPECIAL = frozenset(
     {"StoryTitle", "StoryData", "StoryAuthor", "StoryInit", "StoryCaption", "StoryMenu"}
 )
-"""Names of passages that are not part of the story."""
 
 # A link ends at the first end; one that never ends is looked through only up to the next one.
 _LINK = re.compile(r"\[\[((?:(?!\[\[).)+?)\](?:\[[^\]]*\])?\]")
@@ -103,7 +103,7 @@ def parse_twee(text: str, file: str = "story.twee") -> TwineStory:
                     start = str(json.loads(body).get("start", start))
                 except (ValueError, AttributeError, RecursionError) as error:
                     raise StoryError(place, f"not JSON ({error})") from error
-            case _ if name in SPECIAL or _NO_PASSAGES.intersection(tags):
+            case _ if name in _SPECIAL or _NO_PASSAGES.intersection(tags):
                 continue
             case _ if name in passages:
                 raise StoryError(place, f"a second passage is named {name!r}")

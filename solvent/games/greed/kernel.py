@@ -56,8 +56,8 @@ TIE = 1e-12
 
 _most_dice: Any = njit()(most_dice)
 
-TOGETHER = 16
-"""Number of the lower scores that are processed together."""
+# Number of the lower scores that are processed together.
+_TOGETHER = 16
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -353,8 +353,8 @@ def _rate_normal(
 ) -> None:
     """Compute V and the fewest dice that achieve it; arguments as for :func:`_rate`, work zeros."""
     limit = len(last) - 1
-    for first in range(limit, -1, -TOGETHER):
-        final = max(first - TOGETHER + 1, 0)
+    for first in range(limit, -1, -_TOGETHER):
+        final = max(first - _TOGETHER + 1, 0)
         for r in range(limit, final - 1, -1):
             for turned in range(2):
                 for m in range(min(first, r - turned), final - 1, -1):

@@ -5,7 +5,7 @@ figures 1 and 2, for any limit and sides: before the last turn and in it, with t
 player on turn from left to right and the other's from bottom to top. A rating is the chance to win
 with optimal play, ties counted half.
 
-Beyond :data:`MOST_CELLS` cells to a side only every k-th score is drawn.
+Beyond 250 cells to a side only every k-th score is drawn.
 """
 
 from typing import Any
@@ -22,8 +22,8 @@ from solvent.report.panel import CIVIDIS, Axis, CellMap, map_script, numbered, s
 from solvent.report.sections import GamePages, Section, Untabled
 from solvent.report.solved import SolvedTask
 
-MOST_CELLS = 250
-"""The largest number of cells along a side of a map."""
+# The largest number of cells along a side of a map.
+_MOST_CELLS = 250
 STAND = "#e3e6e8"
 """The colour of rolling no dice, which is on neither scale."""
 
@@ -70,7 +70,7 @@ def _maps(
 
 def _step(solution: GreedSolution) -> int:
     """Return the difference between the scores of neighbouring cells."""
-    return -(-(solution.game.limit + 1) // MOST_CELLS)
+    return -(-(solution.game.limit + 1) // _MOST_CELLS)
 
 
 class GreedPages(GamePages):

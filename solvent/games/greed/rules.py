@@ -66,8 +66,8 @@ LARGEST_TABLE = 100_000_000
 """`tabulate` refuses to list more outcomes than this (some 2 GB)."""
 
 
-PHASES = ("play", "last", "over")
-"""Ordinary play, the last turn, and the end."""
+# Ordinary play, the last turn, and the end.
+_PHASES = ("play", "last", "over")
 
 
 class Position(NamedTuple):
@@ -178,7 +178,7 @@ class Greed(Rules):
 
     def observe(self, state: Position, player: int) -> NDArray[np.float32]:
         """Return whose turn it is, both scores over limit + 1, and flags of the phase."""
-        phase = PHASES.index(state.phase)
+        phase = _PHASES.index(state.phase)
         one = np.array([state.player]), np.array([state.scores]), np.array([phase])
         return np.asarray(_observations(*one, self.limit + 1)[player][0])
 
@@ -304,7 +304,7 @@ def _tabulate(game: Greed) -> TabularGame:
     return TabularGame(
         info=game.info,
         states=tuple(
-            Position(who, (first, second), PHASES[p])
+            Position(who, (first, second), _PHASES[p])
             for who, (first, second), p in zip(
                 turn.tolist(), scores.tolist(), phases.tolist(), strict=True
             )

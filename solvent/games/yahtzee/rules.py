@@ -56,8 +56,8 @@ LOWER = (
 
 BOXES = (*UPPER, *LOWER)
 
-ALL = "all"
-"""Stands for all boxes."""
+# Stands for all boxes.
+_ALL = "all"
 
 JOKERS = ("forced", "free", "none")
 """The joker rules: how a Yahtzee scores once the box for it is filled."""
@@ -152,7 +152,7 @@ class Yahtzee(Rules):
             ``"none"`` (see the module).
     """
 
-    boxes: str | Sequence[str] = ALL
+    boxes: str | Sequence[str] = _ALL
     dice: int = 5
     faces: int = 6
     rolls: int = 3
@@ -175,12 +175,12 @@ class Yahtzee(Rules):
             ValueError: If a box does not exist or is repeated, or there is none.
         """
         allowed = (*UPPER[: self.faces], *LOWER)
-        if self.boxes == ALL:
-            return ALL if self.faces == len(UPPER) else ",".join(allowed)
+        if self.boxes == _ALL:
+            return _ALL if self.faces == len(UPPER) else ",".join(allowed)
         names = self.boxes.split(",") if isinstance(self.boxes, str) else self.boxes
         if not isinstance(names, (list, tuple)) or not names:
             raise ValueError(
-                f"boxes is {shown(self.boxes)}; allowed are {ALL!r} and lists of at least one of "
+                f"boxes is {shown(self.boxes)}; allowed are {_ALL!r} and lists of at least one of "
                 f"{', '.join(allowed)}"
             )
         for name in names:
@@ -188,13 +188,13 @@ class Yahtzee(Rules):
         if len(set(names)) < len(names):
             raise ValueError(f"boxes is {shown(self.boxes)}; allowed is every box once")
         chosen = [name for name in BOXES if name in names]
-        return ALL if len(chosen) == len(BOXES) else ",".join(chosen)
+        return _ALL if len(chosen) == len(BOXES) else ",".join(chosen)
 
     @cached_property
     def scorecard(self) -> tuple[str, ...]:
         """Return the names of the boxes, in the order of the scorecard."""
         assert isinstance(self.boxes, str)
-        return BOXES if self.boxes == ALL else tuple(self.boxes.split(","))
+        return BOXES if self.boxes == _ALL else tuple(self.boxes.split(","))
 
     @cached_property
     def info(self) -> GameInfo:

@@ -417,8 +417,8 @@ EITHER = (ATTACK, DEFEND)
 
 KICKOFFS = (NORMAL_KICK, ONSIDE_KICK)
 
-TIE = 1e-13
-"""Actions closer than this are equally good: rounding must not make policies change."""
+# Actions closer than this are equally good: rounding must not make policies change.
+_TIE = 1e-13
 
 TOLERANCE = 1e-12
 """Residual at which policy iteration stops; the proved error accounts for what remains."""
@@ -695,7 +695,7 @@ def _respond(
         values = -against_offence(payoffs, fixed.offence)
     at = np.arange(len(values))
     actions = values.argmax(axis=1)
-    stays = (usual >= 0) & (values[at, usual] >= values[at, actions] - TIE)
+    stays = (usual >= 0) & (values[at, usual] >= values[at, actions] - _TIE)
     actions = np.where(stays, usual, actions)
     chosen = np.zeros(values.shape)
     chosen[at, actions] = 1.0

@@ -65,17 +65,17 @@ from solvent.games.football.solver.backup import (
 )
 from solvent.model.arrays import Floats
 
-NEVER = 1e-9
-"""Chance that counts as zero, of the kickers not being the next to score."""
+# Chance that counts as zero, of the kickers not being the next to score.
+_NEVER = 1e-9
 
-ROUNDS = 40
-"""Rounds after which Newton's method is left; where it converges it takes ten or so."""
+# Rounds after which Newton's method is left; where it converges it takes ten or so.
+_ROUNDS = 40
 
-CONVERGED = 1e-13
-"""A residual, in points, that counts as rounding."""
+# A residual, in points, that counts as rounding.
+_CONVERGED = 1e-13
 
-ROUGH = 1e-3
-"""Largest error allowed in the equations of the first rounds' chains."""
+# Largest error allowed in the equations of the first rounds' chains.
+_ROUGH = 1e-3
 
 # Residual to stop at if a round has not halved it; the certificate decides.
 _STALLED = 1e-10
@@ -341,7 +341,7 @@ class _Iteration:
             CertificateError: If the iteration does not converge.
             ImproperGameError: If the kickoff has no value.
         """
-        for _ in range(ROUNDS):
+        for _ in range(_ROUNDS):
             self.evaluate()
             before, self.residual = self.residual, 0.0
             for side, backup in enumerate(self.backups):
@@ -350,11 +350,11 @@ class _Iteration:
                 missed = np.abs(self.calls[side].value - view[: backup.rules.n_situations])
                 self.residual = max(self.residual, float(missed.max()))
             # The first small residual may be luck: the chain before it was solved roughly.
-            settled = self.residual <= CONVERGED or self.residual >= before / 2
+            settled = self.residual <= _CONVERGED or self.residual >= before / 2
             if settled and max(before, self.residual) <= _STALLED:
                 return
         raise CertificateError(
-            f"the iteration did not converge: after {ROUNDS} rounds the residual is "
+            f"the iteration did not converge: after {_ROUNDS} rounds the residual is "
             f"{self.residual:.1e} points"
         )
 
@@ -379,7 +379,7 @@ class _Iteration:
         if len(strategies) == 1:
             strategies.append(None if self.slope is None else strategies[0])
         chain = situation_chain((self.backups * 2)[:2], strategies)
-        within = float(np.clip(self.residual / 100, CONVERGED / 100, ROUGH))
+        within = float(np.clip(self.residual / 100, _CONVERGED / 100, _ROUGH))
         if self.slope is None:
             self.view = chain(self.view, 1.0, within=within)
             return
@@ -425,8 +425,8 @@ def _settling(kicks: list[tuple[float, float]]) -> list[tuple[float, float]]:
     Raises:
         ImproperGameError: If there is such a kick, or no other.
     """
-    settling = [(c, slope) for c, slope in kicks if 1 + slope > NEVER]
-    if not settling or any(c >= 0 for c, slope in kicks if 1 + slope <= NEVER):
+    settling = [(c, slope) for c, slope in kicks if 1 + slope > _NEVER]
+    if not settling or any(c >= 0 for c, slope in kicks if 1 + slope <= _NEVER):
         raise ImproperGameError(
             "the value of a kickoff is not determined: the side that kicks is always the next to "
             "score, and kicks again for ever"
@@ -458,7 +458,7 @@ def _proof(found: _Iteration) -> tuple[float, list[Floats]]:
     chain = situation_chain(
         [half.backup for half in free[0]], [half.strategies for half in free[0]]
     )
-    start = chain(np.zeros_like(found.view), 0.0, 1.0, within=ROUGH)
+    start = chain(np.zeros_like(found.view), 0.0, 1.0, within=_ROUGH)
     starts = start, np.roll(start, len(start) // 2)
     lengths = [longest_play(*pair) for pair in zip(free, [EITHER] * 2, starts, strict=False)]
 

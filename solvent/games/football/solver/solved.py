@@ -31,8 +31,8 @@ from solvent.games.football.solver.points import DriveSolution, solve_drive, sol
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 
-SAME = 1e-6
-"""Points by which a given value of the kickoff may differ from the endless game's."""
+# Points by which a given value of the kickoff may differ from the endless game's.
+_SAME = 1e-6
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,7 +180,7 @@ def solve_football(game: Game) -> SolvedFootball | None:
             after = points.expected_points(rules)
             value, error = after.kickoff, (points.upper - points.lower) / 2
             miss = abs(value - game.kickoff)
-            if miss > SAME:
+            if miss > _SAME:
                 return None
             # Right where a score costs as much, the kickoff's value moves no more than that does.
             error = 2 * error + miss if miss else error
