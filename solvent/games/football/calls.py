@@ -15,8 +15,6 @@ from solvent.games.football.situation import (
     Restart,
     Situation,
     consequences,
-    declare_punt,
-    field_goal,
 )
 from solvent.model.text import signed
 
@@ -142,9 +140,9 @@ def what_follows_call(
         because the chart is not read.
     """
     if action == chart.plays + 1:
-        yield Fraction(1), None, field_goal(ruleset, situation)
+        yield Fraction(1), None, consequences(ruleset, situation, "field_goal")
     elif action == chart.plays + 2 and not situation.punting:
-        yield Fraction(1), None, (declare_punt(situation),)
+        yield Fraction(1), None, consequences(ruleset, situation, "declaration")
     else:
         # The field goal has its place among the actions, but is not read from the chart.
         columns = (*chart.cells, chart.quick_kick, (), chart.punt)

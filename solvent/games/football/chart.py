@@ -81,28 +81,40 @@ from solvent.model.parameters import brief, check_choice, check_integer, nearest
 # No gain, loss, return, penalty or kick is longer than the field between the goal lines.
 _LONGEST = 99
 
+# The pattern of a return.
+_BACK = r"(r(?P<back>\d{1,4}))?"
+
 PENALTIES = frozenset({"offence-penalty", "defence-penalty"})
 KICKS = frozenset({"punt", "fumbled-punt", "blocked-punt"})
 
-# The word of each kind's code, and the least and the most yards.
-_KINDS: dict[str, tuple[str, int, int]] = {
-    "gain": ("", -_LONGEST, _LONGEST),
-    "incomplete": ("inc", 0, 0),
-    "fumble": ("fum", -_LONGEST, _LONGEST),
-    "interception": ("int", -_LONGEST, _LONGEST),
-    "offence-penalty": ("off", 1, _LONGEST),
-    "defence-penalty": ("def", 1, _LONGEST),
-    "choice": ("/", 0, 0),
-    "long-gain": ("long", 0, 0),
-    "punt": ("punt", 1, _LONGEST),
-    "blocked-punt": ("block", 0, 0),
-    "fumbled-punt": ("punt", 1, _LONGEST),
+# The word of each kind's code, the pattern of what may follow its yards, and the least and the most
+# of these.
+_KINDS: dict[str, tuple[str, str, int, int]] = {
+    "gain": ("", "(?P<out>o)?", -_LONGEST, _LONGEST),
+    "incomplete": ("inc", "", 0, 0),
+    "fumble": ("fum", "", -_LONGEST, _LONGEST),
+    "interception": ("int", _BACK, -_LONGEST, _LONGEST),
+    "offence-penalty": ("off", "", 1, _LONGEST),
+    "defence-penalty": ("def", "(?P<first_down>f)?", 1, _LONGEST),
+    "choice": ("/", "", 0, 0),
+    "long-gain": ("long", "", 0, 0),
+    "punt": ("punt", _BACK, 1, _LONGEST),
+    "blocked-punt": ("block", "", 0, 0),
+    "fumbled-punt": ("punt", "fum", 1, _LONGEST),
 }
 
 KINDS = tuple(_KINDS)
 """The kinds of results."""
 
-_BY_WORD = {word: kind for kind, (word, _, _) in reversed(_KINDS.items())}
+_CODES = {
+    kind: re.compile(
+        word
+        + (rf"(?P<yards>[+-]?\d{{1,4}}){'?' * (kind == 'fumble')}" if low < high else "")
+        + tail,
+        re.IGNORECASE | re.ASCII,
+    )
+    for kind, (word, tail, low, high) in _KINDS.items()
+}
 
 # The kinds that have use for a field.
 _EXTRAS = {
@@ -111,12 +123,6 @@ _EXTRAS = {
     "first_down": ("defence-penalty",),
     "options": ("choice",),
 }
-
-_CODE = re.compile(
-    r"(?P<word>inc|fum|int|off|def|long|punt|block)?(?P<yards>[+-]?\d{1,4})?"
-    r"((?P<out>o)|(?P<first_down>f)|(?P<dropped>fum)|r(?P<back>\d{1,4}))?",
-    re.IGNORECASE | re.ASCII,
-)
 
 # One code of each form, for messages.
 _EXAMPLES = "5, -3, 12o, inc, fum, fum6, int15r10, off5, def15f, off10/7, long, punt40r8, block"
@@ -149,7 +155,7 @@ class Result:
 
     def __post_init__(self) -> None:
         """Check the fields."""
-        _, low, high = _KINDS[check_choice(self.kind, "kind of result", KINDS)]
+        *_, low, high = _KINDS[check_choice(self.kind, "kind of result", KINDS)]
         check_integer(self.yards, f"yards of {self.kind}", low, high)
         check_integer(self.return_yards, f"return of {self.kind}", 0, _LONGEST)
         for name, kinds in _EXTRAS.items():
@@ -165,7 +171,7 @@ class Result:
         """The canonical text code."""
         if self.options:
             return "/".join(option.code for option in self.options)
-        word, low, high = _KINDS[self.kind]
+        word, _, low, high = _KINDS[self.kind]
         yards = self.yards if low < high else ""
         back = f"r{self.return_yards}" if self.return_yards else ""
         tail = "o" * self.out_of_bounds + "f" * self.first_down + back
@@ -186,22 +192,12 @@ def parse_result(text: str) -> Result:
     if code.count("/") == 1:
         penalty, play = code.split("/")
         return Result("choice", options=(parse_result(penalty), parse_result(play)))
-    match = _CODE.fullmatch(code)
-    kind = _BY_WORD[(match["word"] or "").lower()] if match else ""
-    if match and kind == "punt" and match["dropped"]:
-        kind = "fumbled-punt"
-    elif match and match["dropped"]:
-        kind = ""
-    wants_yards = kind in KINDS and _KINDS[kind][1] < _KINDS[kind][2]
-    if not match or not kind or (wants_yards != bool(match["yards"]) and kind != "fumble"):
-        raise ValueError(f"{shown(code)} is not a result; results look like {_EXAMPLES}")
-    return Result(
-        kind,
-        int(match["yards"] or 0),
-        out_of_bounds=match["out"] is not None,
-        return_yards=int(match["back"] or 0),
-        first_down=match["first_down"] is not None,
-    )
+    for kind, pattern in _CODES.items():
+        if match := pattern.fullmatch(code):
+            parts = {name: part for name, part in match.groupdict().items() if part}
+            yards, back = (int(parts.get(name, 0)) for name in ("yards", "back"))
+            return Result(kind, yards, "out" in parts, back, "first_down" in parts)
+    raise ValueError(f"{shown(code)} is not a result; results look like {_EXAMPLES}")
 
 
 Cell: TypeAlias = tuple[tuple[Fraction, Result], ...]

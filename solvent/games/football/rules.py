@@ -251,23 +251,25 @@ class ChartFootball(Words):
             return "play is over"
         if state.phase == "choice":
             return f"a choice of {state.choice}"
-        side = self.player_name(state.offence)
-        if not state.down:
-            return f"{side}: {state.phase}"
-        return f"{side} has {situation_text(self.loaded_ruleset, state.situation)}"
+        return self._news(state)
 
     def scene(self, state: Any) -> Scene:
         """Draw the field, on which the side with the ball plays to the right."""
         if state.phase == "over":
             return ()
-        rules, situation = self.loaded_ruleset, state.situation
-        side, other = (self.player_name(p) for p in (state.offence, 1 - state.offence))
+        ball = gain = None
+        field, sides = self.loaded_ruleset.field, (state.offence, 1 - state.offence)
+        if state.down:
+            ball = field - state.to_goal
+            gain = ball + state.to_go
+        return (Gridiron(ball, gain, field, *map(self.player_name, sides), self._news(state)),)
+
+    def _news(self, state: Any) -> str:
+        """Who has the ball and where, or what kick is to come."""
+        side = self.player_name(state.offence)
         if not state.down:
-            kick = getattr(state, "follows", "") or state.phase
-            return (Gridiron(None, None, rules.field, side, other, f"{side}: {kick}"),)
-        ball = rules.field - situation.to_goal
-        news = f"{side} has {situation_text(rules, situation)}"
-        return (Gridiron(ball, ball + situation.to_go, rules.field, side, other, news),)
+            return f"{side}: {getattr(state, 'follows', '') or state.phase}"
+        return f"{side} has {situation_text(self.loaded_ruleset, state.situation)}"
 
     def drawn(self, state: Any) -> list[str]:
         """Down and distance, the field from the offence's goal line on the left, and the calls."""

@@ -45,6 +45,7 @@ from solvent.model.parameters import (
     check_choice,
     check_flag,
     check_integer,
+    check_integers,
     check_rational,
     shown,
     spread,
@@ -203,7 +204,7 @@ class Ruleset(Numbers):
     fake_punt_penalty: int = 5
     blocked_punt_loss: int = 10
     half_the_distance: bool = True
-    barred: tuple[tuple[int, int, int], ...] = ((10, 13, 20), (20, 17, 20))
+    barred: tuple[tuple[int, ...], ...] = ((10, 13, 20), (20, 17, 20))
     long_gain: YardTable = LONG_GAIN
     kickoff: KickTable = KICKOFF
     onside: KickTable = (
@@ -260,18 +261,16 @@ class Ruleset(Numbers):
             chances[yards] = check_rational(chance, f"field_goals[{yards}]", 0, 1)
         return tuple(sorted(chances.items()))
 
-    def _read_barred(self) -> tuple[tuple[int, int, int], ...]:
-        try:
-            triples = [(yards, first, last) for yards, first, last in self.barred]
-        except (TypeError, ValueError) as error:
-            raise ValueError(
-                f"barred is {shown(self.barred)}; allowed is a list of [yards, first, last play]"
-            ) from error
-        for yards, first, last in triples:
-            check_integer(yards, "yards of barred", 1, _LONGEST_FIELD)
-            check_integer(first, "first play of barred", 1, 99)
+    def _read_barred(self) -> tuple[tuple[int, ...], ...]:
+        if not isinstance(self.barred, (tuple, list)):
+            raise ValueError(f"barred is {shown(self.barred)}; allowed is a list of triples")
+        triples = tuple(
+            check_integers(entry, "an entry of barred", 1, _LONGEST_FIELD, (3, 3))
+            for entry in self.barred
+        )
+        for _, first, last in triples:
             check_integer(last, "last play of barred", first, 99)
-        return tuple(triples)
+        return triples
 
     def _read_kicks(self, name: str) -> KickTable:
         weights = {}

@@ -21,7 +21,7 @@ field N = 4950, and there are 19,800 + 4,950 situations.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
@@ -358,8 +358,20 @@ def _one(ruleset: Ruleset, situation: Situation) -> Situations:
     return Situations(ruleset, *(np.array([entry]) for entry in situation))
 
 
-def _exact(ruleset: Ruleset, branches: Sequence[Branch]) -> tuple[Consequence, ...]:
-    """The branches of a single situation that it has."""
+@lru_cache(maxsize=65536)
+def consequences(
+    ruleset: Ruleset, situation: Situation, result: Result | str
+) -> tuple[Consequence, ...]:
+    """Return the consequences of a result, distinct and with probabilities that sum to 1.
+
+    Args:
+        ruleset: The numbers in the rules.
+        situation: Situation before the call.
+        result: The chart's result, anything but a choice; or a call whose consequences do not
+            depend on the defence: ``"field_goal"``, or ``"declaration"`` of punt formation.
+    """
+    one = _one(ruleset, situation)
+    branches = getattr(one, result)() if isinstance(result, str) else one.after(result)
     found = []
     markers: dict[int, Next] = {KICKOFF: Restart.KICKOFF, FREE_KICK: Restart.FREE_KICK}
     for branch in branches:
@@ -371,36 +383,12 @@ def _exact(ruleset: Ruleset, branches: Sequence[Branch]) -> tuple[Consequence, .
     return tuple(found)
 
 
-@lru_cache(maxsize=65536)
-def consequences(ruleset: Ruleset, situation: Situation, result: Result) -> tuple[Consequence, ...]:
-    """Return the consequences of a result, distinct and with probabilities that sum to 1.
-
-    Args:
-        ruleset: The numbers in the rules.
-        situation: Situation before the call.
-        result: The chart's result, anything but a choice.
-
-    """
-    assert not result.options, "a choice waits for somebody to take an option"
-    return _exact(ruleset, _one(ruleset, situation).after(result))
-
-
 def chooser(result: Result) -> int:
     """Return the team that takes the choice, the one that was offended: OFFENCE or DEFENCE.
 
     The options are weighed before any dice of a long gain are rolled.
     """
     return DEFENCE if result.options[0].kind == "offence-penalty" else OFFENCE
-
-
-def field_goal(ruleset: Ruleset, situation: Situation) -> tuple[Consequence, ...]:
-    """Return the consequences of trying a field goal, which do not depend on the defence."""
-    return _exact(ruleset, _one(ruleset, situation).field_goal())
-
-
-def declare_punt(situation: Situation) -> Consequence:
-    """Punt formation is declared: the same situation in it, and no time taken."""
-    return Consequence(Fraction(1), 0, situation._replace(punting=True), True, 0)
 
 
 def kick(ruleset: Ruleset, table: str) -> tuple[Consequence, ...]:

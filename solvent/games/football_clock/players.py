@@ -202,12 +202,9 @@ class PairLayers(FootballLayers):
 
     Args:
         start: Start position, with a call or a kick to come.
-        pairs: X and Y of each, by name; None stands for a best response. A policy that is in
-            several is asked once.
+        pairs: X and Y of each, by name; None stands for a best response to the other. A policy
+            that is in several is asked once.
         players: Description of the policies, JSON-able, to tell a folder from others.
-
-    Raises:
-        ValueError: If neither of a pair is given, or the position has no call and no kick to come.
     """
 
     start: TimedPosition = field(kw_only=True)
@@ -215,13 +212,6 @@ class PairLayers(FootballLayers):
     players: Mapping[str, Any] = field(kw_only=True, default_factory=dict)
 
     kind = "solvent score in football with a clock"
-
-    def __post_init__(self) -> None:
-        """Check the pairs and the start."""
-        if (None, None) in self.pairs.values():
-            raise ValueError("a best response needs a policy to respond to; both are None")
-        if self.place(self.start) is None:
-            raise ValueError(f"phase is {self.start.phase!r}; layers hold calls and kicks only")
 
     @cached_property
     def _begins(self) -> LayerPlace:

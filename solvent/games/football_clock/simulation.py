@@ -40,12 +40,12 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Simulation, Uniform
-from solvent.envs.kernels import advance, draw_actions, draw_of, pick
+from solvent.envs.batch_simulator import Simulation
+from solvent.envs.kernels import advance, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
 from solvent.exact.compilation import kernel
 from solvent.games.football.packed import Arrays, PackedRules, pack_rules
-from solvent.games.football.situation import Situation, situation_at
+from solvent.games.football.situation import Situation, first_down_at, situation_at
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -415,22 +415,12 @@ class TimedFootballSampler:
         return TimedFootballSimulation(self, n, observation)
 
     def examples(self) -> list[TimedPosition]:
-        """Return the states of some episodes under the uniform policy."""
-        simulation, live = self.simulation(16), np.arange(16)
-        states: list[TimedPosition] = []
-        simulation.arrays["stream"][:] = live + 1
-        simulation.begin(live)
-        while len(live):
-            states += map(simulation.state, live.tolist())
-            actions = np.zeros((2, 16), np.int64)
-            for player, action in enumerate(actions):
-                chances = Uniform().action_probabilities(
-                    simulation, live, np.full(len(live), player)
-                )
-                draw_actions(live, chances, simulation.arrays["stream"], action)
-            simulation.move(live, actions[0], actions[1], np.zeros(16))
-            live = live[~simulation.over()[live]]
-        return states
+        """Return positions with the largest drawings: calls in both formations, and a time-out."""
+        rules, clock, [begins] = self.packed.ruleset, self.rules.loaded_clock, self.rules.initial()
+        middle = first_down_at(rules, rules.field // 2)._replace(down=rules.downs)
+        call = begins.state._replace(phase="call", margin=-clock.largest_margin, **middle._asdict())
+        waits = call._replace(phase="time-out", follows="call", asked=0, saved=call.ticks)
+        return [call, call._replace(punting=True), waits]
 
     def write(self, records: NDArray[Any], i: int, state: TimedPosition) -> None:
         """Make an episode stand where a position of the rules says."""

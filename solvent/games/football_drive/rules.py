@@ -53,7 +53,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
 from itertools import count
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -450,10 +450,8 @@ def plays(action: int) -> dict[tuple[bool, int], int]:
     return moves
 
 
-def _plain(start: Spread) -> list[int] | dict[str, str]:
+def _plain(start: Any) -> list[int] | dict[str, str]:
     """A range or distribution as JSON can hold it."""
-    if isinstance(start, int):
-        return [start]
     if hasattr(start, "items"):
         return {str(point): str(weight) for point, weight in start.items()}
     return [int(point) for point in start]

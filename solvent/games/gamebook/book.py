@@ -259,7 +259,7 @@ class Modifier(Model):
     """A circumstance of a check."""
 
     name: Label
-    size: Annotated[Rational, Field(ge=-_LARGEST_MODIFIER, le=_LARGEST_MODIFIER)]
+    size: Annotated[Rational, Field(ge=-LARGEST_MODIFIER, le=LARGEST_MODIFIER)]
     when: Condition = 1
     times: Condition = 1
 

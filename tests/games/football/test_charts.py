@@ -101,8 +101,8 @@ ABSURD = {
     "int15r100": "return of interception is 100; allowed are whole numbers from 0 to 99",
     "off0": "yards of offence-penalty is 0; allowed are whole numbers from 1 to 99",
     "def5/120": "yards of gain is 120",
-    "off5f": "first_down is for defence-penalty, not for 'offence-penalty'",
-    "5r3": "return_yards is for interception and punt, not for 'gain'",
+    "off5f": "'off5f' is not a result",
+    "5r3": "'5r3' is not a result",
 }
 
 
@@ -110,6 +110,8 @@ def test_codes_that_are_no_results_are_refused() -> None:
     for code, message in ABSURD.items():
         with pytest.raises(ValueError, match=f"^{message}"):
             parse_result(code)
+    with pytest.raises(ValueError, match="return_yards is for interception and punt, not for 'gai"):
+        Result("gain", return_yards=3)
 
 
 def test_a_choice_is_a_penalty_and_a_play() -> None:

@@ -42,8 +42,6 @@ from solvent.games.football.situation import (
     Situation,
     chooser,
     consequences,
-    declare_punt,
-    field_goal,
     first_down_at,
     kick,
     legal_actions,
@@ -518,7 +516,7 @@ def test_a_field_goal_is_likelier_from_nearer_and_missed_at_the_spot_or_the_twen
         (32, 18, 61), (33, 12, 60), (38, 12, 55), (39, 2, 54), (45, 2, 48),
     ):  # fmt: skip
         chance = Fraction(ways, 36)
-        assert field_goal(Ruleset(), Situation(4, 5, to_goal)) == (
+        assert consequences(Ruleset(), Situation(4, 5, to_goal), "field_goal") == (
             (chance, 3, KICK, OURS, 15),
             (1 - chance, 0, Situation(1, 10, theirs), THEIRS, 15),
         ), to_goal
@@ -576,7 +574,8 @@ OFFERED: tuple[tuple[str, tuple[Any, ...], dict[str, Any], list[int]], ...] = (
 def test_what_the_offence_may_call() -> None:
     for rule, at, numbers, legal in OFFERED:
         assert list(legal_actions(Ruleset(**numbers), 20, Situation(*at))) == legal, rule
-    assert declare_punt(Situation(4, 10, 80)) == (1, 0, Situation(4, 10, 80, True), OURS, 0)
+    [declared] = consequences(Ruleset(), Situation(4, 10, 80), "declaration")
+    assert declared == (1, 0, Situation(4, 10, 80, True), OURS, 0)
     offended = [chooser(parse_result(code)) for code in ("off10/7", "def5/12")]
     assert offended == [DEFENCE, OFFENCE]
 
@@ -649,10 +648,10 @@ NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"field_goals": {"12": 2}}, r"^field_goals\[12\] is 2; allowed are numbers from 0 to 1$"),
     ({"field_goals": {"near": "1/2"}}, "a line of field_goals is 'near'"),
     ({"field_goals": 3}, "field_goals is 3; allowed is a mapping"),
-    ({"barred": [[201, 1, 2]]}, "^yards of barred is 201; .* from 1 to 200$"),
-    ({"barred": [[10, 0, 2]]}, "^first play of barred is 0; .* from 1 to 99$"),
+    ({"barred": [[201, 1, 2]]}, r"^an entry of barred\[0\] is 201; .* from 1 to 200$"),
+    ({"barred": [[10, 0, 2]]}, r"^an entry of barred\[1\] is 0; .* from 1 to 200$"),
     ({"barred": [[10, 20, 13]]}, "^last play of barred is 13; .* from 20 to 99$"),
-    ({"barred": [[10, 13]]}, r"barred is \[\[10, 13\]\]; allowed is a list of"),
+    ({"barred": [[10, 13]]}, "^the length of an entry of barred is 2; .* from 3 to 3$"),
     ({"long_gain": {}}, "long_gain is {}; it needs an entry"),
     ({"long_gain": {"0": 1}}, "long_gain is 0; allowed are whole numbers from 1 to 200"),
     ({"kickoff": {"kicker": 1}}, "kickoff has the entry 'kicker'; allowed are such as '25'"),

@@ -47,26 +47,18 @@ class SolvedFootball(DriveSolution):
         rules: Chart and ruleset of the game, as arrays.
         after: The values with which a drive ends.
         value: The value to player 0 at the start.
-        value_error: Proved bound of the error of `value`.
+        lower: A proved lower bound of `value`.
+        upper: A proved upper bound of `value`.
     """
 
     game: FootballStrategy
     rules: PackedRules
     after: ExpectedPoints
     value: float
-    value_error: float
+    lower: float
+    upper: float
 
     method = "Newton's method on the matrix games of all situations"
-
-    @property
-    def lower(self) -> float:
-        """A proved lower bound of the value at the start."""
-        return self.value - self.value_error
-
-    @property
-    def upper(self) -> float:
-        """A proved upper bound of the value at the start."""
-        return self.value + self.value_error
 
     def value_of(self, state: Position) -> float:
         """The value of a state, to player 0."""
@@ -187,9 +179,8 @@ def solve_football(game: Game) -> SolvedFootball | None:
     except (ImproperGameError, CertificateError):
         return None
     own = {field.name: getattr(found, field.name) for field in fields(DriveSolution)}
-    return SolvedFootball(
-        **own, game=game, rules=rules, after=after, value=value, value_error=error
-    )
+    bounds = {"lower": value - error, "upper": value + error}
+    return SolvedFootball(**own, **bounds, game=game, rules=rules, after=after, value=value)
 
 
 def starts_of(game: FootballStrategy, rules: PackedRules) -> tuple[Ints, Floats]:
