@@ -174,11 +174,11 @@ def play_words(cells: Sequence[Cell]) -> str:
     """
     words = {"incomplete": "incomplete", "interception": "intercepted", "fumble": "fumbled"}
     words["long-gain"] = "a long gain"
-    rest = []
-    for kind, word in words.items():
-        chances = [float(p) for cell in cells for p, result in cell if result.kind == kind]
-        if chances:
-            rest.append(f"{sum(chances) / len(cells):.0%} {word}")
+    chances = {
+        word: sum(float(p) for cell in cells for p, result in cell if result.kind == kind)
+        for kind, word in words.items()
+    }
+    rest = [f"{chance / len(cells):.0%} {word}" for word, chance in chances.items() if chance]
     name = "pass" if is_pass(cells) else "run"
     return ", ".join((f"{name}: {mean_gain(cells):.0f} yards on average", *rest))
 

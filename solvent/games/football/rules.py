@@ -38,6 +38,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from itertools import product
 from math import inf
 from pathlib import Path
 from typing import Any
@@ -459,17 +460,20 @@ class FootballStrategy(ChartFootball):
         if self.form == "points":
             return (Outcome(Fraction(1), Position("kickoff", offence=1)),)
         rules = self.loaded_ruleset
-        starts = []
-        for down, p in spread(self.down, "down", 1, rules.downs).items():
-            if self.punting and down < rules.downs:
-                raise ValueError(
-                    f"punting is true on down {down}; punt formation is for the last down"
-                )
-            for x, q in spread(self.to_goal, "to_goal", 1, rules.field - 1).items():
-                for y, r in spread(self._to_go, "to_go", 1, rules.field).items():
-                    start = Position("call", 0, down, min(y, x), x, self.punting)
-                    starts.append(Outcome(p * q * r, start))
-        return merged(starts)
+        downs = spread(self.down, "down", 1, rules.downs)
+        if self.punting and min(downs) < rules.downs:
+            raise ValueError(
+                f"punting is true on down {min(downs)}; punt formation is for the last down"
+            )
+        to_goal = spread(self.to_goal, "to_goal", 1, rules.field - 1)
+        to_go = spread(self._to_go, "to_go", 1, rules.field)
+        starts = product(downs.items(), to_goal.items(), to_go.items())
+        return merged(
+            [
+                Outcome(p * q * r, Position("call", 0, down, min(y, x), x, self.punting))
+                for (down, p), (x, q), (y, r) in starts
+            ]
+        )
 
     def actions_of(self, player: int) -> Actions:
         """The actions of a player."""

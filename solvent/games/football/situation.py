@@ -399,21 +399,21 @@ def kick(ruleset: Ruleset, table: str) -> tuple[Consequence, ...]:
         table: ``"kickoff"``, ``"onside"`` or ``"free_kick"``.
     """
     chances: dict[tuple[int, Next, bool], Fraction] = {}
-
-    def add(chance: Fraction, *end: Any) -> None:
-        if chance:
-            chances[end] = chances.get(end, Fraction(0)) + chance
-
+    scores = ((ruleset.extra_point, 1), (1 - ruleset.extra_point, 0))
     for end, probability in getattr(ruleset, table):
         spot = parse_kick(end)
         for yards, chance in ruleset.long_gain if spot.run_back else ((0, Fraction(1)),):
             line, share = yards + spot.line, probability * chance
             if line < ruleset.field:
                 to_goal = line if spot.kept else ruleset.field - line
-                add(share, 0, first_down_at(ruleset, to_goal), spot.kept)
-                continue
-            for point, made in ((1, ruleset.extra_point), (0, 1 - ruleset.extra_point)):
-                add(share * made, -ruleset.touchdown - point, Restart.KICKOFF, False)
+                ends = [(share, (0, first_down_at(ruleset, to_goal), spot.kept))]
+            else:
+                touchdown = ruleset.touchdown
+                ends = [
+                    (share * p, (-touchdown - n, Restart.KICKOFF, False)) for p, n in scores if p
+                ]
+            for p, after in ends:
+                chances[after] = chances.get(after, Fraction(0)) + p
     seconds = ruleset.dead_ball_seconds
     return tuple(
         Consequence(chance, points, following, kept, seconds)

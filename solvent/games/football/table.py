@@ -219,14 +219,14 @@ class Nodes:
         return rows
 
     def _states(self) -> tuple[Position, ...]:
-        states = []
-        for team in self.teams:
-            situations = self.every.table[team.situation].tolist()
-            for at, code in zip(situations, team.code.tolist(), strict=True):
-                down, to_go, to_goal, punting = at
-                phase, own = "choice" if code else "call", team.number
-                states.append(Position(phase, own, down, to_go, to_goal, punting == 1, code))
-        return (*states, *self.kicks, OVER)
+        own = (
+            Position("choice" if code else "call", team.number, *at, punting == 1, code)
+            for team in self.teams
+            for (*at, punting), code in zip(
+                self.every.table[team.situation].tolist(), team.code.tolist(), strict=True
+            )
+        )
+        return (*own, *self.kicks, OVER)
 
     def _mask(self, player: int) -> Bools:
         """The legal actions of a player; a player without a choice waits."""

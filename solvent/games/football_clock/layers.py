@@ -445,13 +445,13 @@ class FootballLayers(LayeredGame):
         pairs = sorted(
             product(range(self.clock.timeouts + 1), repeat=2), key=lambda pair: (sum(pair), pair)
         )
-        found = []
-        for half in self.halves:
-            if self.clock.untimed_down:
-                found.append(Layer(half, 0, 0, 0))
-            for ticks in range(1, self.game.start_ticks + 1):
-                found += [Layer(half, ticks, *pair) for pair in pairs]
-        return tuple(found)
+        untimed = [(0, 0)] * self.clock.untimed_down
+        moments = [
+            (ticks, *pair)
+            for ticks in range(self.game.start_ticks + 1)
+            for pair in (pairs if ticks else untimed)
+        ]
+        return tuple(Layer(half, *moment) for half in self.halves for moment in moments)
 
     def moment(self, half: int, ticks: int, own: int, other: int) -> Layer:
         """The layer of a moment; on the untimed down time-outs no longer matter."""

@@ -305,14 +305,14 @@ class PairLayers(FootballLayers):
         """
         even, begins = 0.0 if self.game.for_points else 0.5, self._begins
         row, column = begins.at
-        values = store.read(begins.layer)[:, :, row, column].tolist()
-        found = {}
         # To the side that has the ball or kicks in the beginning, if it is X and if it is Y.
-        for name, (of_x, of_y) in zip(self.pairs, values, strict=True):
-            if self.start.offence == 1:
-                of_x, of_y = -of_y, -of_x
-            found[name] = PairEvaluation(first=even + of_x, second=even - of_y)
-        return found
+        values = store.read(begins.layer)[:, :, row, column]
+        if self.start.offence == 1:
+            values = -values[:, ::-1]
+        return {
+            name: PairEvaluation(first=even + of_x, second=even - of_y)
+            for name, (of_x, of_y) in zip(self.pairs, values.tolist(), strict=True)
+        }
 
 
 # The most states of a form that is solved when its optimal player is asked for.

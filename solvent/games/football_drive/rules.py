@@ -52,7 +52,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, cached_property
-from itertools import count
+from itertools import accumulate, pairwise
+from operator import mul
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -403,20 +404,12 @@ def poisson(mean: int) -> tuple[int, ...]:
     The distribution function is the sum of mean^k / k! over that of 400 terms, which stands for
     exp(mean) with an error of less than 10^-400.
     """
-    terms = [Fraction(1)]
-    for k in range(1, 400):
-        terms.append(terms[-1] * mean / k)
+    ratios = (Fraction(mean, k) for k in range(1, 400))
+    terms = list(accumulate(ratios, mul, initial=Fraction(1)))
     whole = sum(terms)
-    masses: list[int] = []
-    reached, below = Fraction(0), 0
-    for k in count():
-        reached += terms[k] / whole
-        at_most = round(reached * _UNIT)
-        masses.append(at_most - below)
-        below = at_most
-        if below == _UNIT:
-            return tuple(masses)
-    raise AssertionError("the distribution function reaches 1")
+    at_most = [round(below / whole * _UNIT) for below in accumulate(terms)]
+    reached = at_most[: at_most.index(_UNIT) + 1]
+    return tuple(mass - before for before, mass in pairwise((0, *reached)))
 
 
 @cache

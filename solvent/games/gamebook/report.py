@@ -48,10 +48,11 @@ class GamebookPages(GamePages):
             },
         }
         heads = [f"{name} ({ending.score})" for name, ending in game.book.endings.items()]
-        rows = []
-        for name, policy in policies.items():
-            endings = episode_course(game, table, policy, solution.values).endings.values()
-            rows.append([name, *(f"{p:.4f}" for p in endings)])
+        endings = {
+            name: episode_course(game, table, policy, solution.values).endings.values()
+            for name, policy in policies.items()
+        }
+        rows = [[name, *(f"{p:.4f}" for p in chances)] for name, chances in endings.items()]
         told = account(game, optimal_occupancy(table, solution), _MOST)
         decisions = []
         for decision in told["decisions"]:

@@ -385,13 +385,14 @@ class Gamebook(Words):
     def options(self) -> Mapping[Place, list[tuple[Option, Condition, Happening]]]:
         """The options of each decision and shop, with condition and trade as functions."""
         maker, position = Effects(self.book), self.book.position
-        found = {}
-        for place, node in self.book.nodes.items():
-            there = [(o, compiled(o.condition, position)) for o in options(node, self.book)]
-            where = f"section {place[0]}"
-            if there:
-                found[place] = [(o, holds, maker.all(o.steps, where)) for o, holds in there]
-        return found
+        found = {
+            place: [
+                (o, compiled(o.condition, position), maker.all(o.steps, f"section {place[0]}"))
+                for o in options(node, self.book)
+            ]
+            for place, node in self.book.nodes.items()
+        }
+        return {place: there for place, there in found.items() if there}
 
     @cached_property
     def _chances(self) -> Mapping[Place, Continuation]:

@@ -148,16 +148,11 @@ class Greed(Rules):
         if dice == STAND and state.phase == "play":
             return (Outcome(Fraction(1), Position(1 - state.player, state.scores, "last")),)
         score = state.scores[state.player]
-        outcomes = []
-        safe = Fraction(0)
-        for total, probability in dice_sum(dice, self.sides).items():
-            if score + total > self.limit:
-                break
-            outcomes.append(self._outcome(state, score + total, probability))
-            safe += probability
-        if safe < 1:
-            outcomes.append(self._outcome(state, self.limit + 1, 1 - safe))
-        return tuple(outcomes)
+        sums = dice_sum(dice, self.sides).items()
+        reached = {score + total: p for total, p in sums if score + total <= self.limit}
+        if bust := 1 - sum(reached.values()):
+            reached[self.limit + 1] = bust
+        return tuple(self._outcome(state, after, p) for after, p in reached.items())
 
     def _outcome(self, state: Position, score: int, probability: Fraction) -> Outcome:
         """Return the next position when the player on turn reaches a score."""

@@ -405,14 +405,14 @@ class Yahtzee(Rules):
             return (Prose("", ("All boxes are filled.",)),)
         free = self.legal_actions(state)[0]
         dice = tuple(Cell(str(face)) for face in state.dice)
-        keeps = {}
-        if state.dice and state.rolls:
-            by_faces = {self.kept(state, action): action for action in free if action < self.keeps}
-            for size in range(len(dice) + 1):
-                for kept in combinations(range(len(dice)), size):
-                    action = by_faces.get(tuple(state.dice[n] for n in kept))
-                    if action is not None:
-                        keeps[",".join(map(str, kept))] = action
+        rolls = [action for action in free if state.dice and action < self.keeps]
+        by_faces = {self.kept(state, action): action for action in rolls}
+        keeps = {
+            ",".join(map(str, kept)): by_faces[faces]
+            for size in range(len(dice) + 1)
+            for kept in combinations(range(len(dice)), size)
+            if (faces := tuple(state.dice[n] for n in kept)) in by_faces
+        }
         scores = self.scores(state) if state.dice else {}
         boxes: dict[str, list[Cell]] = {"upper section": [], "lower section": []}
         for number, box in enumerate(self.scorecard, self.keeps):
@@ -420,10 +420,10 @@ class Yahtzee(Rules):
             text = f"({box})" if kind else f"{box} {scores.get(box, '')}".rstrip()
             section = boxes["upper section" if box in UPPER else "lower section"]
             section.append(Cell(text, kind, number if number in free else None, box))
-        rolls = f"dice, {state.rolls} roll{'' if state.rolls == 1 else 's'} left"
+        left = f"dice, {state.rolls} roll{'' if state.rolls == 1 else 's'} left"
         more = f"Another Yahtzee is {self.yahtzee_bonus} more."
         return (
-            Pieces(rolls, "dice", dice or (Cell("?"),) * self.dice, keeps),
+            Pieces(left, "dice", dice or (Cell("?"),) * self.dice, keeps),
             *(Pieces(name, "boxes", tuple(cells)) for name, cells in boxes.items() if cells),
             Gauge("points for the bonus", state.upper, self.bonus_at),
             Prose("", (more,) if state.bonus else ()),

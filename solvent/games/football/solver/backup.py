@@ -575,11 +575,12 @@ def best_response(
     """
     found, residual = _iterate(halves, view, roles)
     if length is None:
-        decided = []
-        for role, (backup, fixed) in enumerate(halves):
-            made = backup.results(offence_view(found, role), fixed.choices)[1]
-            decided.append(Half(backup, fixed._replace(choices=made)))
-        length = longest_play((decided[0], decided[1]), roles)
+        views = offence_view(found, ATTACK), offence_view(found, DEFEND)
+        first, second = (
+            Half(backup, fixed._replace(choices=backup.results(seen, fixed.choices)[1]))
+            for seen, (backup, fixed) in zip(views, halves, strict=True)
+        )
+        length = longest_play((first, second), roles)
     terms = max(rounding(half.backup, found) for half in halves)
     theirs = opposite(found)
     return Response(
