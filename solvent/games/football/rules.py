@@ -259,11 +259,12 @@ class ChartFootball(Words):
         if state.phase == "over":
             return ()
         ball = gain = None
-        field, sides = self.loaded_ruleset.field, (state.offence, 1 - state.offence)
+        field = self.loaded_ruleset.field
+        side, other = (self.player_name(p) for p in (state.offence, 1 - state.offence))
         if state.down:
             ball = field - state.to_goal
             gain = ball + state.to_go
-        return (Gridiron(ball, gain, field, *map(self.player_name, sides), self._news(state)),)
+        return (Gridiron(ball, gain, field, side, other, self._news(state)),)
 
     def _news(self, state: Any) -> str:
         """Who has the ball and where, or what kick is to come."""

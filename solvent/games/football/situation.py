@@ -399,6 +399,7 @@ def kick(ruleset: Ruleset, table: str) -> tuple[Consequence, ...]:
         table: ``"kickoff"``, ``"onside"`` or ``"free_kick"``.
     """
     chances: dict[tuple[int, Next, bool], Fraction] = {}
+    ends: list[tuple[Fraction, tuple[int, Next, bool]]]
     scores = ((ruleset.extra_point, 1), (1 - ruleset.extra_point, 0))
     for end, probability in getattr(ruleset, table):
         spot = parse_kick(end)

@@ -220,9 +220,11 @@ class Nodes:
 
     def _states(self) -> tuple[Position, ...]:
         own = (
-            Position("choice" if code else "call", team.number, *at, punting == 1, code)
+            Position(
+                "choice" if code else "call", team.number, down, to_go, to_goal, punting == 1, code
+            )
             for team in self.teams
-            for (*at, punting), code in zip(
+            for (down, to_go, to_goal, punting), code in zip(
                 self.every.table[team.situation].tolist(), team.code.tolist(), strict=True
             )
         )

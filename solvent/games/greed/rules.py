@@ -150,7 +150,7 @@ class Greed(Rules):
         score = state.scores[state.player]
         sums = dice_sum(dice, self.sides).items()
         reached = {score + total: p for total, p in sums if score + total <= self.limit}
-        if bust := 1 - sum(reached.values()):
+        if bust := 1 - sum(reached.values(), Fraction(0)):
             reached[self.limit + 1] = bust
         return tuple(self._outcome(state, after, p) for after, p in reached.items())
 

@@ -179,8 +179,15 @@ def solve_football(game: Game) -> SolvedFootball | None:
     except (ImproperGameError, CertificateError):
         return None
     own = {field.name: getattr(found, field.name) for field in fields(DriveSolution)}
-    bounds = {"lower": value - error, "upper": value + error}
-    return SolvedFootball(**own, **bounds, game=game, rules=rules, after=after, value=value)
+    return SolvedFootball(
+        **own,
+        game=game,
+        rules=rules,
+        after=after,
+        value=value,
+        lower=value - error,
+        upper=value + error,
+    )
 
 
 def starts_of(game: FootballStrategy, rules: PackedRules) -> tuple[Ints, Floats]:
