@@ -109,14 +109,13 @@ def find_environment(name: str, given: Mapping[str, Any]) -> tuple[str, dict[str
         )
     register_game(spec)
     register_envs()
-
-    def alike(env_id: str) -> int:
-        return sum(
+    env_id = max(
+        spec.environments,
+        key=lambda env_id: sum(
             1 if asked.get(key) == value else -1
             for key, value in spec.environments[env_id].parameters.items()
-        )
-
-    env_id = max(spec.environments, key=alike)
+        ),
+    )
     # A plain name stands for the game's defaults, whatever its environments have.
     defaults = inspect.signature(maker).parameters
     others = {

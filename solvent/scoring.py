@@ -16,6 +16,9 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
+from solvent.baselines.gate import check_wrappers, replay, tabulated
+from solvent.envs.env import learned_seat
+from solvent.envs.sampling import observed
 from solvent.exact import (
     best_response,
     cached_solution,
@@ -28,6 +31,7 @@ from solvent.exact.scoring import Score
 from solvent.exact.scoring import score as score_table
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table, discounted
 from solvent.model.arrays import Floats, grouped_sum
+from solvent.model.gymnasium_table import numbers_of
 from solvent.model.parameters import check_discount, check_integer, shown
 from solvent.model.registry import game_of
 from solvent.model.tabular import check_policy
@@ -236,11 +240,10 @@ def evaluate(
     own = replace(own, model_hash=left.model_hash)
     sign = 1 if me == 0 else -1
     values = policy_value(left, own)
-    seen = None
+    seen: Floats | None = None
+    residual: Floats | None = None
     if critic is not None:
         seen = _criticized(subject, critic, me, left, how.get("observation"))
-    residual = None
-    if seen is not None:
         chances = own.probabilities[left.row_state, left.row_action[me]]
         ahead = chances * sign * left.expectation(sign * seen)
         residual = grouped_sum(left.row_state, ahead, left.n_states) - seen
@@ -411,17 +414,11 @@ def _subject(game: Any, player: int | None) -> _Subject:
 
 
 def _of_env(env: Any, player: int | None) -> _Subject:
-    from solvent.baselines.gate import check_wrappers
-
     check_wrappers(env)
     native = env.unwrapped
     if hasattr(native, "game"):
-        from solvent.envs.env import learned_seat
-
         learned = learned_seat(env, player)
         return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)
-    from solvent.model.gymnasium_table import numbers_of
-
     rules = game_of(env)
     table = cached_table(rules)
     numbers = numbers_of(table)
@@ -462,9 +459,6 @@ def _table(
         both = _extracted(subject, policy, player, observation, batch_size, name)
         _replay(subject, both.sampled)
         return (both.mode, both.illegal_mode) if deterministic else (both.sampled, both.illegal)
-    # Compiled loops and Gymnasium take a while to import.
-    from solvent.baselines.gate import tabulated
-
     game = subject.game
     if callable(policy):
         function, seen = policy, _seen(subject, player, observation)
@@ -507,15 +501,11 @@ def _refuse_given(arguments: dict[str, Any], what: str) -> None:
 def _replay(subject: _Subject, policy: TabularPolicy) -> None:
     """Replay episodes under a policy that is a table, if an environment was named."""
     if subject.env is not None:
-        from solvent.baselines.gate import replay
-
         replay(subject.env, subject.game, policy, _seen(subject, policy.player, None))
 
 
 def _seen(subject: _Subject, player: int, observation: str | NDArray[Any] | None) -> NDArray[Any]:
     """Return the observations passed to a function in each state, [S, ...]."""
-    from solvent.envs.sampling import observed
-
     if observation is None and subject.numbers is not None:
         return subject.numbers
     kind = subject.observation or "vector" if observation is None else observation

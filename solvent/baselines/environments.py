@@ -40,8 +40,8 @@ if TYPE_CHECKING:
 Specification: TypeAlias = str | Path | TabularPolicy | Player
 """One opponent: a name, a file, a policy or a player."""
 
-OF_A_SEAT = ("opponent", "seat", "solution")
-"""Arguments of an environment for two, unless the game has a parameter of that name."""
+# Arguments of an environment for two, unless the game has a parameter of that name.
+_OF_A_SEAT = ("opponent", "seat", "solution")
 
 
 def make_env(
@@ -119,7 +119,7 @@ def make_vector_env(
 def _source(game: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of an environment for its game, opponents and seat."""
     own = inspect.signature(find_spec(game).maker()).parameters
-    seat = {name: arguments[name] for name in OF_A_SEAT if name in arguments and name not in own}
+    seat = {name: arguments[name] for name in _OF_A_SEAT if name in arguments and name not in own}
     parameters = {name: value for name, value in arguments.items() if name not in seat}
     rules, source = rules_and_source(game, parameters)
     if rules.info.players == 2:
@@ -205,12 +205,11 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     info = sampler.rules.info
     spec = spec_of(info)
     own = load(spec.players) if spec and spec.players else {}
-    if _names_a_file(specification, lambda: {**own, "uniform": None}):
+    players = {"uniform": lambda *_: Uniform(), **own}
+    if _names_a_file(specification, lambda: players):
         return load_network(specification)
-    check_choice(specification, f"opponent of {info.name}", ["uniform", *own])
-    if specification in own:
-        return own[specification](sampler.rules, solution)
-    return Uniform()
+    name = check_choice(specification, f"opponent of {info.name}", players)
+    return players[name](sampler.rules, solution)
 
 
 def opponent_policy(game: TabularGame, specification: Specification, player: int) -> TabularPolicy:

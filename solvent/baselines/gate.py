@@ -421,11 +421,11 @@ HARMLESS = {
 # Methods that must not have been replaced in an object.
 _STEPPING = {"reset", "step", "step_async", "step_wait"}
 
-LEFT_OUT = (
+# Harmless wrappers that change rewards, write or draw, and are left out of copies.
+_LEFT_OUT = (
     "ClipReward", "HumanRendering", "Monitor", "NormalizeReward", "RecordVideo",
     "RenderCollection", "TransformReward",
 )  # fmt: skip
-"""Harmless wrappers that change rewards, write or draw, and are left out of copies."""
 
 EPISODES, STEPS = 300, 5000
 """Largest number of replayed episodes, and of steps in all of them."""
@@ -566,10 +566,10 @@ def _singles(env: Any) -> list[Any]:
 
 
 def _copied(env: Any) -> Any:
-    """Return an independent copy of an environment, without the wrappers of :data:`LEFT_OUT`."""
+    """Return an independent copy of an environment, without wrappers that only draw or write."""
     if isinstance(env, gym.Wrapper):
         inner = _copied(env.env)
-        return inner if type(env).__name__ in LEFT_OUT else deepcopy(env, {id(env.env): inner})
+        return inner if type(env).__name__ in _LEFT_OUT else deepcopy(env, {id(env.env): inner})
     # A table of transitions may be large, and is never changed.
     table = vars(env).get("P")
     try:

@@ -21,7 +21,8 @@ from solvent.model.parameters import check_choice, shown
 
 Array = NDArray[np.float32]
 
-SCHEMA = Schema(
+# The schema of a network's file.
+_SCHEMA = Schema(
     "network",
     {
         "activation": str,
@@ -34,7 +35,6 @@ SCHEMA = Schema(
     },
     {"weight *": ArraySchema("float32", 2), "bias *": ArraySchema("float32", 1)},
 )
-"""The schema of a network's file."""
 
 
 def times(values: Array, weight: Array) -> Array:
@@ -56,11 +56,11 @@ def times(values: Array, weight: Array) -> Array:
 # Multiplications per product; above this, NumPy's OpenBLAS starts threads.
 _MULTIPLICATIONS = 2**18
 
-ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
+# Activations between the layers, by name; they overwrite their argument.
+_ACTIVATIONS: Mapping[str, Callable[[Array], Array]] = {
     "relu": lambda values: np.maximum(values, 0, out=values),
     "tanh": lambda values: np.tanh(values, out=values),
 }
-"""Activations between the layers, by name; they overwrite their argument."""
 
 RULES = ("sampled", "mode")
 """Rules for choosing actions from a network's outputs: in proportion to the exponentials, as a
@@ -75,7 +75,7 @@ class Network:
     Attributes:
         weights: [inputs, outputs] float32 weights of each layer.
         biases: [outputs] float32 biases of each layer.
-        activation: A key of :data:`ACTIVATIONS`.
+        activation: ``"relu"`` or ``"tanh"``.
     """
 
     weights: tuple[Array, ...]
@@ -84,7 +84,7 @@ class Network:
 
     def __post_init__(self) -> None:
         """Check the activation and that the layers fit."""
-        check_choice(self.activation, "activation", ACTIVATIONS)
+        check_choice(self.activation, "activation", _ACTIVATIONS)
         if not self.weights:
             raise ValueError("a network has at least one layer")
         inputs, outputs = zip(*(weight.shape for weight in self.weights), strict=True)
@@ -96,7 +96,7 @@ class Network:
 
     def __call__(self, seen: Array) -> Array:
         """Return the outputs [k, outputs] for observations [k, inputs]."""
-        activate = ACTIVATIONS[self.activation]
+        activate = _ACTIVATIONS[self.activation]
         values: Array = seen @ self.weights[0] + self.biases[0]
         for weight, bias in zip(self.weights[1:], self.biases[1:], strict=True):
             values = times(activate(values), weight)
@@ -168,7 +168,7 @@ def save_network(
     """
     network = player.network
     header = {
-        "kind": SCHEMA.kind,
+        "kind": _SCHEMA.kind,
         "activation": network.activation,
         "rule": player.rule,
         "masked": player.masked,
@@ -188,7 +188,7 @@ def load_network(path: str | Path) -> NetworkPlayer:
     Raises:
         StoreError: If the file is missing, damaged or of another kind.
     """
-    header, arrays = read_archive(path, SCHEMA)
+    header, arrays = read_archive(path, _SCHEMA)
     try:
         if 2 * header["layers"] != len(arrays):
             raise ValueError(f"layers is {shown(header['layers'])}; there are {len(arrays)} arrays")

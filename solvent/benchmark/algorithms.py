@@ -46,8 +46,6 @@ If an algorithm saw the solution of its game, its name gets a suffix
 (:mod:`solvent.benchmark.run_folder`).
 """
 
-from __future__ import annotations
-
 import gc
 import inspect
 import os
@@ -56,7 +54,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Self, cast
 
 import gymnasium as gym
 
@@ -83,6 +81,7 @@ from solvent.benchmark.run_folder import (
 from solvent.benchmark.suites import Setting, Task, TaskGame, task_game
 from solvent.envs.env import Env
 from solvent.envs.registration import ENVIRONMENTS, aec_env, parallel_env
+from solvent.envs.vector_env import VectorEnv
 from solvent.exact import StoreError, save_policy
 from solvent.exact.layered.cluster import source_hash
 from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
@@ -91,14 +90,11 @@ from solvent.model.parameters import brief, check_choice, check_integer, is_numb
 from solvent.model.registry import declared_names, load_place, names_a_place
 from solvent.registration import register_envs
 
-if TYPE_CHECKING:
-    from solvent.envs.vector_env import VectorEnv
-
 GROUP = "solvent.algorithms"
 """The group of entry points under which packages declare their algorithms."""
 
-ARGUMENTS = ("make", "seed", "budget", "callback")
-"""The arguments of every algorithm."""
+# The arguments of every algorithm.
+_ARGUMENTS = ("make", "seed", "budget", "callback")
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +150,8 @@ class Algorithm:
             ValueError: If the function does not have the parameters of an algorithm.
         """
         parameters = list(inspect.signature(self.run).parameters.values())
-        first, others = parameters[: len(ARGUMENTS)], parameters[len(ARGUMENTS) :]
-        fits = len(first) == len(ARGUMENTS) and all(
+        first, others = parameters[: len(_ARGUMENTS)], parameters[len(_ARGUMENTS) :]
+        fits = len(first) == len(_ARGUMENTS) and all(
             one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) for one in first
         )
         own = [one for one in others if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
@@ -163,12 +159,12 @@ class Algorithm:
         given = self.run.keywords if isinstance(self.run, partial) else {}
         if not fits or any(one.default is one.empty for one in own):
             raise ValueError(
-                f"an algorithm is a function of {', '.join(ARGUMENTS)} and of parameters with "
+                f"an algorithm is a function of {', '.join(_ARGUMENTS)} and of parameters with "
                 f"defaults, not of {inspect.signature(self.run)}"
             )
         return {one.name: one.default for one in own} | given
 
-    def with_settings(self, settings: Mapping[str, Any]) -> Algorithm:
+    def with_settings(self, settings: Mapping[str, Any]) -> Self:
         """Return the algorithm with other values of hyperparameters.
 
         Args:
@@ -206,7 +202,7 @@ def as_algorithm(found: Any, name: str) -> Algorithm:
         if not callable(found) or inspect.isclass(found):
             raise ValueError(
                 f"the algorithm {name} is {shown(found)}; allowed are a function of "
-                f"{', '.join(ARGUMENTS)} and an Algorithm"
+                f"{', '.join(_ARGUMENTS)} and an Algorithm"
             )
         known = [one.name for one in fields(Algorithm) if one.name != "run"]
         stated = {field: getattr(found, field) for field in known if hasattr(found, field)}
@@ -296,8 +292,6 @@ class MakeEnv:
         Raises:
             ValueError: If the task is self-play.
         """
-        from solvent.envs.vector_env import VectorEnv
-
         own = {"num_envs": num_envs, **arguments}
         return cast(VectorEnv, self._one_seat("make.vector()", gym.make_vec, VectorEnv, own))
 
@@ -383,8 +377,8 @@ class MakeEnv:
         return made
 
 
-OWN = "own"
-"""The folder of an algorithm's own files, inside the folder of the run."""
+# The folder of an algorithm's own files, inside the folder of the run.
+_OWN = "own"
 
 # The entries of a training's request besides its settings.
 _IDENTITY = {
@@ -435,9 +429,10 @@ class Run:
         Raises:
             ValueError: If there is none, or it has no such settings.
         """
-        named = isinstance(self.source, str)
         found = (
-            find_algorithm(str(self.source)) if named else as_algorithm(self.source, self.algorithm)
+            find_algorithm(self.source)
+            if isinstance(self.source, str)
+            else as_algorithm(self.source, self.algorithm)
         )
         return found.with_settings(self.setting.settings)
 
@@ -478,7 +473,7 @@ class RunCallback:
         self._game, self._algorithm, self._budget = game, algorithm, budget
         self.make = MakeEnv(game, algorithm)
         self._path, self._name, self._report = folder / "curve.csv", name, report
-        self.folder = folder / OWN
+        self.folder = folder / _OWN
         self.folder.mkdir(parents=True, exist_ok=True)
         self._resumed = any(self.folder.iterdir())
         self.hyperparameters = algorithm.hyperparameters()
@@ -601,8 +596,7 @@ class RunCallback:
 
 def _cpu_seconds() -> float:
     """Return the CPU time of this process and of its children that have ended."""
-    spent = os.times()
-    return sum(spent[:4])
+    return sum(os.times()[:4])
 
 
 def perform(out: Path, run: Run, report: Report | None = None) -> AgentRecord:

@@ -17,17 +17,17 @@ import multiprocessing
 import os
 import pickle
 import re
+import signal
 import sys
 import tempfile
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from functools import partial
-from multiprocessing.managers import SyncManager
+from multiprocessing.connection import Connection, wait
+from multiprocessing.process import BaseProcess
 from pathlib import Path
 from queue import Queue
 from typing import Any
@@ -42,7 +42,6 @@ from solvent.benchmark.algorithms import (
     plain_name,
 )
 from solvent.benchmark.policies import task_record
-from solvent.benchmark.processes import live_with_parent
 from solvent.benchmark.progress import BenchProgress, Moment
 from solvent.benchmark.records import (
     FILE,
@@ -70,8 +69,8 @@ from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_b
 from solvent.model.files import StoreError, locked, remove_temporary, write_atomically
 from solvent.model.parameters import check_integer, shown
 
-Files = dict[str, bytes]
-"""The content of the files of a run, by their paths within its folder."""
+# The content of the files of a run, by their paths within its folder.
+_Files = dict[str, bytes]
 
 Source = str | Callable[..., Any] | Algorithm
 """An algorithm, or its name or place."""
@@ -117,17 +116,16 @@ def bench(
         ClusterError: If the cluster cannot be used, or was lost.
     """
     out = Path(out)
-    suite = tasks if isinstance(tasks, Suite) else None
-    # A suite checks that the names of its tasks differ.
-    chosen = (tasks if isinstance(tasks, Suite) else Suite("", "", tuple(tasks))).tasks
+    # Tasks that belong to no suite are one without a name: a suite checks that their names differ.
+    suite = tasks if isinstance(tasks, Suite) else Suite("", "", tuple(tasks))
     check_integer(workers, "workers", 1, 10_000)
-    games = {task.name: task_game(task) for task in chosen}
+    games = {task.name: task_game(task) for task in suite.tasks}
     whole = None
-    if suite is not None:
+    if suite.name:
         hashes = [games[task.name].table.model_hash for task in suite.tasks]
         whole = SuiteRecord(suite.name, suite_hash(suite.tasks, hashes))
-    settings = {**(suite.algorithms if suite else {}), **(settings or {})}
-    runs, left_out = _plan(chosen, algorithms, seeds, games, whole, settings)
+    settings = {**suite.algorithms, **(settings or {})}
+    runs, left_out = _plan(suite.tasks, algorithms, seeds, games, whole, settings)
     with locked(out):
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
@@ -280,90 +278,83 @@ def _started(
             yield partial(_on_cluster, machines, out, order, display)
         return
     context = multiprocessing.get_context("spawn")
-    # Workers communicate through a manager process, so a dying worker cannot hold a lock.
-    manager = SyncManager(ctx=context)
-    manager.start(live_with_parent)
-    with manager:
-        events, stop = manager.Queue(), manager.Event()
-        process = partial(
-            ProcessPoolExecutor, 1, context, initializer=_begin_worker, initargs=(events, stop)
-        )
-        idle: Queue[ProcessPoolExecutor] = Queue()
-        for _ in range(workers):
-            idle.put(process())
+    stop, processes = threading.Event(), list[BaseProcess]()
+    idle: Queue[Connection] = Queue()
 
-        def do(run: Run) -> Outcome:
-            worker = idle.get()
-            try:
-                return worker.submit(_work, out, run).result()
-            except BrokenProcessPool:
-                worker = process()
-                lost = "its process died, as one does that runs out of memory"
-                failure = FailureRecord(run.task.name, run.algorithm, run.seed, lost)
-                if not stop.is_set():
-                    events.put((run.name, failure))
-                return failure
-            finally:
-                idle.put(worker)
+    def begin() -> None:
+        line, far_end = context.Pipe()
+        process = context.Process(target=_serve, args=(far_end,))
+        process.start()
+        # The process now holds the only far end, so that its death closes the line.
+        far_end.close()
+        processes.append(process)
+        idle.put(line)
 
-        def show() -> None:
-            while (event := events.get()) is not None:
-                name, what = event
-                if isinstance(what, Moment):
-                    display.move(name, what)
-                else:
-                    display.finish(name, what)
-
-        reader = threading.Thread(target=show, daemon=True)
-        reader.start()
+    def do(run: Run) -> Outcome:
+        line = idle.get()
+        told: Moment | Outcome
         try:
-            with ThreadPoolExecutor(workers) as threads:
-                begun = {run.name: threads.submit(do, run) for run in order}
-                try:
-                    yield lambda: {name: one.result() for name, one in begun.items()}
-                except BaseException:
-                    stop.set()
-                    threads.shutdown(wait=False, cancel_futures=True)
-                    raise
+            line.send((out, run))
+            while isinstance(told := line.recv(), Moment):
+                display.move(run.name, told)
+            idle.put(line)
+        except (EOFError, OSError):
+            if stop.is_set():
+                raise
+            begin()
+            lost = "its process died, as one does that runs out of memory"
+            told = FailureRecord(run.task.name, run.algorithm, run.seed, lost)
+        display.finish(run.name, told)
+        return told
+
+    for _ in range(workers):
+        begin()
+    with ThreadPoolExecutor(workers) as threads:
+        begun = {run.name: threads.submit(do, run) for run in order}
+        try:
+            yield lambda: {name: one.result() for name, one in begun.items()}
+        except BaseException:
+            stop.set()
+            threads.shutdown(wait=False, cancel_futures=True)
+            for process in processes:
+                process.terminate()
+            for process in processes:
+                process.join(PATIENCE)
+                process.kill()
+            raise
         finally:
             while not idle.empty():
-                idle.get().shutdown()
-            events.put(None)
-            reader.join()
+                idle.get().close()
 
 
 PATIENCE = 3.0
-"""Seconds in which a run can stop at its next report when the bench is interrupted."""
-
-_worker: dict[str, Any] = {}
+"""Seconds in which a run can stop when the bench is interrupted."""
 
 
-def _begin_worker(events: Any, stop: Any) -> None:
-    """Set up a worker."""
-    live_with_parent()
-    _worker.update(events=events, stop=stop)
-    threading.Thread(target=_leave, args=(stop,), daemon=True).start()
+def _serve(line: Connection) -> None:
+    """Do the runs that the bench sends, and send back their progress and their outcomes.
+
+    The process leaves Ctrl-C to the bench, and ends with it.
+    """
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _stop)
+    bench = multiprocessing.parent_process()
+    assert bench is not None
+    threading.Thread(target=_leave_with, args=(bench.sentinel,), daemon=True).start()
+    with suppress(EOFError, Stopped):
+        while True:
+            out, run = line.recv()
+            line.send(attempted(out, run, line.send))
 
 
-def _leave(stop: Any) -> None:
-    """End this worker some time after the bench is stopped, since a run may report too rarely."""
-    with suppress(EOFError, OSError):  # The bench itself has ended.
-        stop.wait()
-    time.sleep(PATIENCE)
+def _stop(*_: object) -> None:
+    raise Stopped
+
+
+def _leave_with(sentinel: int) -> None:
+    """End this process when the one with the sentinel has ended."""
+    wait([sentinel])
     os._exit(1)
-
-
-def _work(out: Path, run: Run) -> Outcome:
-    """Do a run in a worker."""
-
-    def report(moment: Moment) -> None:
-        if _worker["stop"].is_set():
-            raise Stopped
-        _worker["events"].put((run.name, moment))
-
-    outcome = attempted(out, run, report)
-    _worker["events"].put((run.name, outcome))
-    return outcome
 
 
 def _on_cluster(
@@ -393,7 +384,7 @@ def _on_cluster(
     return ended
 
 
-def _work_on_cluster(asked: tuple[int, Build, Run, Files]) -> tuple[int, Outcome, Files]:
+def _work_on_cluster(asked: tuple[int, Build, Run, _Files]) -> tuple[int, Outcome, _Files]:
     """Do a run in a process of the cluster."""
     number, build, run, files = asked
     check_build(build)
@@ -407,7 +398,7 @@ def _work_on_cluster(asked: tuple[int, Build, Run, Files]) -> tuple[int, Outcome
         return number, outcome, _files_in(folder) if finished else {}
 
 
-def _files_in(folder: Path) -> Files:
+def _files_in(folder: Path) -> _Files:
     """Return the files in a folder and below it, except hidden ones, such as its lock."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()

@@ -309,41 +309,37 @@ class Decisions:
 
     Attributes:
         states: [C] the states in which there are several legal actions.
-        begins: [C] index of the first pair of each of them.
-        actions: [K] the legal action of each pair of such a state and an action.
-        kept: [K] whether the share of a pair is kept; the last one of a state follows from others.
+        mask: [C, A] the legal actions of these states.
+        kept: [C, A] whether a share is kept: that of a state's last action follows from others.
     """
 
     def __init__(self, game: TabularGame, player: int, unit: int = UNIT) -> None:
         self.game, self.player, self.unit = game, player, unit
         mask = game.mask[player] & ~game.terminal[:, None]
-        self.states: Ints = np.flatnonzero(mask.sum(axis=1) > 1)
-        of_state, self.actions = np.nonzero(mask[self.states])
-        self.begins: Ints = np.searchsorted(of_state, np.arange(len(self.states)))
-        self.kept = of_state == np.append(of_state[1:], -1)
-        self._of_state = of_state
-        # Where there is one legal action it is taken; argmax finds it.
-        forced = np.flatnonzero(mask.sum(axis=1) == 1)
-        self._alone = np.zeros(mask.shape)
-        self._alone[forced, mask[forced].argmax(axis=1)] = 1.0
+        count = mask.sum(axis=1)
+        self.states: Ints = np.flatnonzero(count > 1)
+        self.mask: Bools = mask[self.states]
+        places = np.arange(mask.shape[1])
+        self._last = np.arange(len(self.states)), (self.mask * places).argmax(axis=1)
+        self.kept = self.mask.copy()
+        self.kept[self._last] = False
+        # Where there is one legal action it is taken.
+        self._alone = np.where(count[:, None] == 1, mask, 0.0)
 
     @property
     def types(self) -> dict[str, str]:
         """The types of the numbers of each kind of array."""
-        wide = {"greedy": self.game.mask[self.player].shape[1] > 255, "sampled": self.unit > 255}
+        wide = {"greedy": self.mask.shape[1] > 255, "sampled": self.unit > 255}
         return {kind: "uint16" if own else "uint8" for kind, own in wide.items()}
 
     def packed(self, policies: Learned) -> tuple[NDArray[Any], NDArray[Any]]:
         """Return the greedy actions [C] and the kept shares [K] of a policy."""
-        chances = policies.sampled.normalized()[self.states[self._of_state], self.actions]
-        shares = np.floor(chances * self.unit)
-        if len(self.states):
-            # The shares left over by rounding go to the largest remainders.
-            left = self.unit - np.add.reduceat(shares, self.begins)
-            order = np.lexsort((shares - chances * self.unit, self._of_state))
-            rank = np.empty(len(order))
-            rank[order] = np.arange(len(order)) - self.begins[self._of_state[order]]
-            shares += rank < left[self._of_state]
+        exact = policies.sampled.normalized()[self.states] * self.unit
+        shares = np.floor(exact)
+        # The shares left over by rounding go to the largest remainders.
+        left = self.unit - shares.sum(axis=1, keepdims=True)
+        order = np.where(self.mask, shares - exact, 1.0).argsort(axis=1, kind="stable")
+        shares += order.argsort(axis=1) < left
         greedy = policies.mode.probabilities[self.states].argmax(axis=1)
         greedy = np.where(greedy == self._most_probable(shares), 0, 1 + greedy)
         types = self.types
@@ -360,24 +356,22 @@ class Decisions:
             ValueError: If the shares of a state have too large a sum, or a greedy action is not
                 legal, or is not the most probable one to within rounding (:func:`not_greedy`).
         """
-        shares = np.zeros(len(self.actions), np.int64)
+        shares = np.zeros(self.mask.shape, np.int64)
         shares[self.kept] = kept
-        sampled, mask = self._alone.copy(), self.game.mask[self.player]
-        if len(self.states):
-            left = self.unit - np.add.reduceat(shares, self.begins)
-            self._refuse(left < 0, lambda at: f"gives shares that sum to {self.unit - left[at]} in")
-            shares[~self.kept] = left
-            sampled[self.states[self._of_state], self.actions] = shares / self.unit
+        left = self.unit - shares.sum(axis=1)
+        self._refuse(left < 0, lambda at: f"gives shares that sum to {self.unit - left[at]} in")
+        shares[self._last] = left
         actions = np.where(greedy == 0, self._most_probable(shares), greedy.astype(np.int64) - 1)
-        legal = actions < mask.shape[1]
-        legal[legal] = mask[self.states[legal], actions[legal]]
-        self._refuse(~legal, lambda at: f"takes the action {actions[at]}, which is not legal, in")
+        legal = (np.arange(self.mask.shape[1]) == actions[:, None]) & self.mask
         self._refuse(
-            not_greedy(sampled[self.states], actions, mask[self.states], 1.5 / self.unit),
+            ~legal.any(axis=1), lambda at: f"takes the action {actions[at]}, which is not legal, in"
+        )
+        self._refuse(
+            not_greedy(shares / self.unit, actions, self.mask, 1.5 / self.unit),
             lambda at: "is greedy with what is not the most probable action in",
         )
-        taken = self._alone.copy()
-        taken[self.states, actions] = 1.0
+        sampled, taken = self._alone.copy(), self._alone.copy()
+        sampled[self.states], taken[self.states] = shares / self.unit, legal
         return Learned(
             *(
                 TabularPolicy.of(self.game, one, player=self.player, name=name)
@@ -386,9 +380,7 @@ class Decisions:
         )
 
     def _most_probable(self, shares: NDArray[Any]) -> NDArray[Any]:
-        table = np.full(self.game.mask[self.player].shape, -1.0)
-        table[self.states[self._of_state], self.actions] = shares
-        return np.asarray(table[self.states].argmax(axis=1))
+        return np.asarray(np.where(self.mask, shares, -1.0).argmax(axis=1))
 
     def _refuse(self, wrong: NDArray[Any], what: Callable[[int], str]) -> None:
         if wrong.any():
@@ -491,10 +483,8 @@ def read_policies(
 
     _, arrays = read_archive(path, schema, expected)
     found: dict[int, tuple[Learned, ...]] = {}
-    for row, seed in enumerate(seeds):
-        if wanted is not None and seed not in wanted:
-            continue
-        policies = []
+    for seed in seeds if wanted is None else wanted:
+        row, policies = seeds.index(seed), []
         for seat, own in enumerate(decided):
             try:
                 rows = (arrays[f"{kind}_{seat}"][row] for kind in ("greedy", "sampled"))

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import timedelta
-from threading import Event, Thread
+from threading import Event, Lock, Thread
 from typing import TYPE_CHECKING, Self
 
 from rich.console import Console
@@ -31,7 +31,6 @@ from rich.text import Text
 
 from solvent.exact.compilation import is_compiling
 from solvent.model.progress import OnProgress
-from solvent.model.progress import Progress as Step
 
 if TYPE_CHECKING:
     from solvent.benchmark.records import Outcome
@@ -169,12 +168,9 @@ def solving(description: str) -> Iterator[OnProgress]:
         The argument for ``solvent.solve(game, progress=...)``.
     """
     with Bar(f"solving {description}") as tell:
-
-        def progress(step: Step) -> None:
-            states = "" if step.total else " states"
-            tell(f"{step.what} {description}{states}", step.done, step.total)
-
-        yield progress
+        yield lambda step: tell(
+            f"{step.what} {description}{'' if step.total else ' states'}", step.done, step.total
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,7 +214,7 @@ def training_bar(description: str) -> Iterator[Report]:
         )
 
 
-class BenchProgress:
+class BenchProgress(Bar):
     """Progress of several trainings: a bar for all of them, and a line for each event.
 
     The lines are on the standard output, which a log is made of.
@@ -232,21 +228,13 @@ class BenchProgress:
         self._began = time.monotonic()
         # Steps of an earlier bench count neither as done nor as left.
         self._totals, self._done = dict(totals), dict.fromkeys(totals, 0)
-        self._begun: set[str] = set()
-        self._ended = 0
-        self._bar = Bar("trainings", total=sum(totals.values()), shown=shown)
+        self._begun, self._finished = set[str](), set[str]()
+        # Each training may report from a thread of its own.
+        self._lock = Lock()
+        super().__init__("trainings", total=sum(totals.values()), shown=shown)
         output = Console(quiet=not shown)
         # On one terminal, lines and the bar take turns.
-        self._console = self._bar.console if self._bar.is_live and output.is_terminal else output
-
-    def __enter__(self) -> Self:
-        """Show the bar."""
-        self._bar.__enter__()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        """Remove the bar."""
-        self._bar.__exit__(*error)
+        self._output = self.console if self.is_live and output.is_terminal else output
 
     def write(self, text: str) -> None:
         """Write a line with the time; on a terminal a long one is broken between words.
@@ -257,8 +245,8 @@ class BenchProgress:
         # Rich leaves the program when its pipe is closed. In a thread that takes the reports of
         # workers, that would end the thread, and workers wait for ever for someone to take them.
         with suppress(SystemExit, OSError):
-            whole = not self._console.is_terminal
-            self._console.print(line, markup=False, highlight=False, soft_wrap=whole)
+            whole = not self._output.is_terminal
+            self._output.print(line, markup=False, highlight=False, soft_wrap=whole)
 
     def move(self, name: str, moment: Moment) -> None:
         """Report the progress of a training; the first time, its beginning.
@@ -288,7 +276,7 @@ class BenchProgress:
         if kept := name not in self._begun:
             self._totals[name] = 0
         self._done[name] = self._totals[name]
-        self._ended += 1
+        self._finished.add(name)
         self._tell()
         if isinstance(outcome, FailureRecord):
             self.write(f"failed    {name}: {outcome.error}")
@@ -299,8 +287,9 @@ class BenchProgress:
             self.write(f"kept      {name}: finished, {gap}")
         else:
             seconds = f"{outcome.cpu_seconds:.1f} CPU-s"
-            self.write(f"finished  {name}: {_joined(gap, seconds, self._bar.left)}")
+            self.write(f"finished  {name}: {_joined(gap, seconds, self.left)}")
 
     def _tell(self) -> None:
-        description = f"{self._ended} of {len(self._totals)} trainings"
-        self._bar(description, sum(self._done.values()), max(sum(self._totals.values()), 1))
+        with self._lock:
+            description = f"{len(self._finished)} of {len(self._totals)} trainings"
+            self(description, sum(self._done.values()), max(sum(self._totals.values()), 1))

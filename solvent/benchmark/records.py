@@ -35,8 +35,8 @@ from solvent.model.transforms import PARAMETER
 FILE = "results.json"
 """The name of the file in the folder of a bench."""
 
-FORMAT = 2
-"""Version of the file's format; the first had none."""
+# Version of the file's format; the first had none.
+_FORMAT = 2
 
 # Largest size of a file that is read, in bytes.
 _LARGEST_RESULTS = 2**28
@@ -175,9 +175,8 @@ class TaskRecord:
         """Return whether its figures are of both seats of a game for two."""
         if self.task is not None:
             return self.task.self_play
-        pairs = [agent.exploitability for agent in self.agents]
-        pairs += [baseline.exploitability for baseline in self.baselines]
-        return any(pairs)
+        agents = any(agent.exploitability for agent in self.agents)
+        return agents or any(baseline.exploitability for baseline in self.baselines)
 
     @property
     def judged(self) -> str:
@@ -299,11 +298,8 @@ def write_results(folder: str | Path, bench: BenchRecord) -> None:
     Raises:
         StoreError: If the file cannot be written.
     """
-
-    def stated(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        return {key: value for key, value in items if value is not None}
-
-    content = {"format": FORMAT, **asdict(bench, dict_factory=stated)}
+    stated = asdict(bench, dict_factory=lambda items: {k: v for k, v in items if v is not None})
+    content = {"format": _FORMAT, **stated}
     write_atomically(Path(folder) / FILE, (json.dumps(content, indent=2) + "\n").encode())
 
 
@@ -322,8 +318,8 @@ def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
     # A figure that could not be proved is NaN; a policy that never ends may lose without bound.
     content = read_json(path, _LARGEST_RESULTS, nan=True, infinite=True)
     found = content.get("format", 1) if isinstance(content, dict) else 1
-    if type(found) is not int or not 1 <= found <= FORMAT:
-        raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {FORMAT}")
+    if type(found) is not int or not 1 <= found <= _FORMAT:
+        raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {_FORMAT}")
     bench = validated(BenchRecord, content, path)
     if not bench.tasks:
         raise StoreError(f"{path}: holds no task")

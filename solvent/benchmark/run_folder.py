@@ -17,6 +17,7 @@ import json
 import os
 import platform
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -135,33 +136,23 @@ class RunFolder:
             StoreError: If it cannot be written to, its record is damaged, or another process is at
                 work in it.
         """
-        if not (resume and self._can_be_read_back()):
+        if not (resume and self._is_finished() and not self.checkpoint.exists()):
             with locked(self.folder):
-                if not self._open(resume):
+                if not (resume and self.record.exists()):
+                    self.write(None)
+                finished = self._is_finished()
+                remove_temporary(self.folder)
+                if finished:  # It was killed before it had removed the checkpoint.
+                    self.checkpoint.unlink(missing_ok=True)
+                else:
                     work()
         return self.read()
 
-    def _open(self, resume: bool) -> bool:
-        """Claim the folder for this run and clear it; return whether the run is finished."""
-        if resume and self.record.exists():
-            finished = self._is_finished()
-            if finished:  # It was killed before it had removed the checkpoint.
-                self.checkpoint.unlink(missing_ok=True)
-        else:
-            self.write(None)
-            finished = False
-        remove_temporary(self.folder)
-        return finished
-
-    def _can_be_read_back(self) -> bool:
-        """Return whether the run is finished and nothing needs to be written or locked."""
-        try:
-            return self.record.exists() and self._is_finished() and not self.checkpoint.exists()
-        except OSError:  # Locking the folder fails, too, and says why.
-            return False
-
     def _is_finished(self) -> bool:
-        """Return whether the run in the folder, which must be this one, has a result."""
+        """Return whether the folder has a run with a result, which must be this run."""
+        # Path.exists raises where locking the folder fails, too, and says why.
+        if not os.path.exists(self.record):  # noqa: PTH110
+            return False
         held = self.read()
         for name in sorted({*held["request"], *self.request}):
             had, wanted = held["request"].get(name), self.request.get(name)
@@ -229,7 +220,8 @@ def request_beside(path: Path) -> dict[str, Any] | None:
     return checked_request(run.read()["request"], run.record) if run.record.exists() else None
 
 
-PACKAGES = (
+# Packages whose versions are recorded, if they are installed.
+_PACKAGES = (
     "gymnasium",
     "numpy",
     "pettingzoo",
@@ -238,17 +230,14 @@ PACKAGES = (
     "stable-baselines3",
     "torch",
 )
-"""Packages whose versions are recorded, if they are installed."""
 
 
 def versions() -> dict[str, str]:
     """Return the versions of this package, of Python, and of packages that affect results."""
     found = {"solvent": __version__, "python": platform.python_version()}
-    for name in PACKAGES:
-        try:
+    for name in _PACKAGES:
+        with suppress(metadata.PackageNotFoundError):
             found[name] = metadata.version(name)
-        except metadata.PackageNotFoundError:
-            continue
     return found
 
 

@@ -69,7 +69,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.benchmark.summary import UNTUNED, all_of
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.model.files import StoreError, locked, write_atomically
+from solvent.model.files import StoreError, locked, reporting, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import declared_names
 
@@ -95,8 +95,8 @@ MOST_STEPS = 1.1
 """Steps of a run, in units of its budget, above which there is a doubt; rollouts are finished."""
 
 
-CARD = "card.json"
-"""The name of the file in the folder of a submission."""
+# The name of the file in the folder of a submission.
+_CARD = "card.json"
 
 PROVED = "The policies of this folder are for the games of the suite and have the scores claimed."
 STATED = (
@@ -204,7 +204,7 @@ def write_card(folder: str | Path, card: Card) -> None:
         StoreError: If the file cannot be written.
     """
     text = json.dumps({**SAME, **asdict(card)}, indent=2, ensure_ascii=False) + "\n"
-    write_atomically(Path(folder) / CARD, text.encode())
+    write_atomically(Path(folder) / _CARD, text.encode())
 
 
 def read_card(folder: str | Path) -> Card:
@@ -217,7 +217,7 @@ def read_card(folder: str | Path) -> Card:
         StoreError: If it is missing or damaged, has an entry that no card has, lacks one, or one is
             not allowed.
     """
-    path = Path(folder) / CARD
+    path = Path(folder) / _CARD
     content = read_json(path, _LARGEST_CARD, "JSON of a card")
     if not isinstance(content, dict):
         raise StoreError(f"{path}: not JSON of a card, or damaged")
@@ -272,7 +272,7 @@ def read_submission(folder: str | Path) -> Submission:
         )
     for task in bench.tasks:
         _check_agents(task, card, where)
-    _check_files(folder, {CARD, FILE, *(f"{POLICIES}/{task.name}.npz" for task in bench.tasks)})
+    _check_files(folder, {_CARD, FILE, *(f"{POLICIES}/{task.name}.npz" for task in bench.tasks)})
     return Submission(folder, card, bench.tasks)
 
 
@@ -388,24 +388,21 @@ def pack_submission(
         **given,
     )
     suite = suite_of(card, where, suite)
-    try:
-        with _written_beside(out) as place:
-            packed = []
-            for asked in suite.tasks:
-                task = by_name.get(asked.name)
-                seeds = sorted(agent.seed for agent in task.agents) if task else []
-                if task is None or seeds != list(card.seeds):
-                    raise StoreError(
-                        f"{where}: {algorithm} has the seeds {shown(seeds)} in {asked.name}; "
-                        f"expected {shown(list(card.seeds))}, the same in every task"
-                    )
-                packed.append(_packed(folder, place, task, task_game(asked), card.algorithm))
-            write_results(place, BenchRecord(tuple(packed), bench.suite))
-            write_card(place, card)
-            found = replace(read_submission(place), folder=out)
-            place.replace(out)
-    except OSError as error:
-        raise StoreError(f"{out}: cannot be written ({error.strerror or error})") from error
+    with reporting(out, "written"), _written_beside(out) as place:
+        packed = []
+        for asked in suite.tasks:
+            task = by_name.get(asked.name)
+            seeds = sorted(agent.seed for agent in task.agents) if task else []
+            if task is None or seeds != list(card.seeds):
+                raise StoreError(
+                    f"{where}: {algorithm} has the seeds {shown(seeds)} in {asked.name}; "
+                    f"expected {shown(list(card.seeds))}, the same in every task"
+                )
+            packed.append(_packed(folder, place, task, task_game(asked), card.algorithm))
+        write_results(place, BenchRecord(tuple(packed), bench.suite))
+        write_card(place, card)
+        found = replace(read_submission(place), folder=out)
+        place.replace(out)
     return found
 
 
@@ -539,12 +536,10 @@ def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str
 
 def _check_files(folder: Path, expected: set[str]) -> None:
     """Refuse a folder with a missing, an unexpected or too large a file."""
-    try:
+    with reporting(folder):
         # One more than there may be, the folder of the policies included.
         every = itertools.islice(folder.rglob("*"), len(expected) + 2)
         found = {path.relative_to(folder).as_posix(): path.lstat() for path in every}
-    except OSError as error:
-        raise StoreError(f"{folder}: cannot be read ({error.strerror or error})") from error
     if POLICIES in found and stat.S_ISDIR(found[POLICIES].st_mode):
         del found[POLICIES]
     for what, names in (

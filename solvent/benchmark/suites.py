@@ -39,8 +39,6 @@ as ``core@20000``, is a suite with another budget.
 :func:`task_game` makes the tables of a task: a :class:`TaskGame`, with the optimum for the scores.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -48,7 +46,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from solvent.baselines.environments import make_vector_env
 from solvent.benchmark.run_folder import validated
@@ -173,7 +171,7 @@ class Suite:
             if names.count(name) > 1:
                 raise ValueError(f"two tasks are called {name}; give one of them another name")
 
-    def with_timesteps(self, timesteps: int) -> Suite:
+    def with_timesteps(self, timesteps: int) -> Self:
         """Return the suite with another budget, called ``NAME@STEPS``.
 
         Args:
@@ -380,6 +378,5 @@ def _task_game(task: Task) -> TaskGame:
     except TypeError as error:
         raise ValueError(f"env_kwargs is {shown(task.env_kwargs)}: {error}") from error
     seat = learned_seat(env)
-    env.close()
     assert env.rules is not None
     return TaskGame(task, env.rules, seat.left, seat.game, (seat.player,))

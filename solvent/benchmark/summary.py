@@ -14,6 +14,7 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
+from solvent import __version__
 from solvent.benchmark.records import SuiteRecord, TaskRecord
 from solvent.benchmark.statistics import (
     RunStatistic,
@@ -24,8 +25,8 @@ from solvent.benchmark.statistics import (
 )
 from solvent.model.files import strict_json, write_atomically
 
-LEAST_GAP = 1e-9
-"""Smallest gap in logarithms; smaller gaps count as this one, since they are not more precise."""
+# Smallest gap in logarithms; smaller gaps count as this one, since they are not more precise.
+_LEAST_GAP = 1e-9
 
 UNTUNED = "default settings"
 """Description of the tuning of an algorithm if nothing else is known."""
@@ -56,7 +57,7 @@ class SummaryRow:
             same action in every state, and 1 for the optimum; None where that policy is unknown or
             optimal.
         gap: The interquartile mean of the gap; over all tasks None.
-        log_gap: IQM of the decimal logarithm of the gap, at least that of :data:`LEAST_GAP`.
+        log_gap: IQM of the decimal logarithm of the gap, at least that of 1e-9.
         worst_start_gap: The largest gap of a run from a single start; over all tasks None.
         timesteps: Mean number of environment steps of the runs, as recorded.
         cpu_seconds: Mean CPU time of the runs, in seconds, as recorded.
@@ -164,7 +165,7 @@ def scores_over_constant(
     """
     return [
         [1 - gap / task.constant.gap for gap in _figures(task, algorithm, policy, "gap")]
-        if task.constant is not None and LEAST_GAP < task.constant.gap < math.inf
+        if task.constant is not None and _LEAST_GAP < task.constant.gap < math.inf
         else []
         for task in tasks
     ]
@@ -229,8 +230,6 @@ def as_csv(summary: Summary) -> str:
 
 def as_json(summary: Summary) -> str:
     """Return everything as JSON; unknown or infinite values are null."""
-    from solvent import __version__
-
     content = {
         "format": 1,
         "solvent": __version__,
@@ -244,7 +243,7 @@ def _row(tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: 
     scores = normalized_scores(tasks, algorithm, policy)
     agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
     gaps = [_figures(task, algorithm, policy, "gap") for task in tasks]
-    logarithms = [[math.log10(max(gap, LEAST_GAP)) for gap in own] for own in gaps]
+    logarithms = [[math.log10(max(gap, _LEAST_GAP)) for gap in own] for own in gaps]
     return SummaryRow(
         algorithm=algorithm,
         task=name,
@@ -275,8 +274,7 @@ def all_of(texts: Iterable[str]) -> str:
 def _can_be_normalized(task: TaskRecord) -> bool:
     """Return whether a task has normalized scores; all are NaN where uniform is optimal."""
     every = [baseline.normalized for baseline in task.baselines]
-    for agent in task.agents:
-        every += [agent.normalized, agent.mode_normalized]
+    every += [own for one in task.agents for own in (one.normalized, one.mode_normalized)]
     # Minus infinity is known without the score of uniform play.
     return any(map(math.isfinite, every)) or not any(map(math.isnan, every))
 
@@ -301,8 +299,8 @@ def _cells(row: SummaryRow) -> dict[str, Any]:
 
 
 TITLE = "Solvent: reinforcement-learning environments with known solutions"
-AUTHORS = "The Solvent authors"
-"""The authors as in ``CITATION.cff``, which an installed package does not have."""
+# The authors as in ``CITATION.cff``, which an installed package does not have.
+_AUTHORS = "The Solvent authors"
 
 
 def bibtex(suite: SuiteRecord | None = None) -> str:
@@ -312,8 +310,6 @@ def bibtex(suite: SuiteRecord | None = None) -> str:
         suite: The suite whose results are reported; its name and its hash are noted, by which
             others can tell whether they have the same tasks.
     """
-    from solvent import __version__
-
     note = f"Version {__version__}"
     if suite is not None:
         note += f", suite {suite.name} {suite.hash[:16]}"
@@ -321,7 +317,7 @@ def bibtex(suite: SuiteRecord | None = None) -> str:
         (
             "@software{solvent,",
             f"  title = {{{{{TITLE}}}}},",
-            f"  author = {{{{{AUTHORS}}}}},",
+            f"  author = {{{{{_AUTHORS}}}}},",
             f"  version = {{{__version__}}},",
             f"  note = {{{note}}}",
             "}",

@@ -27,8 +27,8 @@ from solvent.benchmark.algorithms import Algorithm, Budget, MakeEnv, RunCallback
 from solvent.benchmark.suites import TaskGame
 from solvent.model import TabularGame, TabularPolicy
 
-EVALUATIONS = 20
-"""Number of points of a learning curve."""
+# Number of points of a learning curve.
+_EVALUATIONS = 20
 
 
 def learn_q(
@@ -36,7 +36,7 @@ def learn_q(
     seed: int,
     budget: Budget,
     callback: RunCallback,
-    evaluations: int = EVALUATIONS,
+    evaluations: int = _EVALUATIONS,
     epsilon: float = EPSILON,
     exponent: float = STEP_SIZE_EXPONENT,
     initial: float = 0.0,
@@ -56,7 +56,7 @@ def learn_minimax_q(
     seed: int,
     budget: Budget,
     callback: RunCallback,
-    evaluations: int = EVALUATIONS,
+    evaluations: int = _EVALUATIONS,
     exploration: float = 0.001,
     epsilon: float = EXPLORATION,
     exponent: float = STEP_SIZE_EXPONENT,
@@ -82,7 +82,7 @@ def learn_by_sweeps(
     seed: int,
     budget: Budget,
     callback: RunCallback,
-    evaluations: int = EVALUATIONS,
+    evaluations: int = _EVALUATIONS,
 ) -> tuple[TabularPolicy, ...]:
     """Run a learner of stage games for both seats, in whole sweeps, without random numbers."""
     learning = learner(make.table)

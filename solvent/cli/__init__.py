@@ -4,14 +4,14 @@ import codecs
 import sys
 from io import TextIOWrapper
 
-PLAIN = str.maketrans({"−": "-", "–": "-", "∞": "inf", "×": "x", "…": "..."})
-"""Replacements of characters that the encoding of a terminal or pipe lacks; others become ``?``."""
+# Replacements of characters that the encoding of a terminal or pipe lacks; others become ``?``.
+_PLAIN = str.maketrans({"−": "-", "–": "-", "∞": "inf", "×": "x", "…": "..."})
 
 
 def _in_ascii(error: UnicodeError) -> tuple[str, int]:
     """Return the replacement of characters that cannot be encoded, and where encoding continues."""
     assert isinstance(error, UnicodeEncodeError)
-    text = error.object[error.start : error.end].translate(PLAIN)
+    text = error.object[error.start : error.end].translate(_PLAIN)
     return text.encode("ascii", "replace").decode(), error.end
 
 

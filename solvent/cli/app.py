@@ -47,16 +47,16 @@ _LAYER_BY_LAYER = "Games solved layer by layer"
 ENVIRONMENT = "The environment"
 """The heading of the options of `train` that are arguments of the environment."""
 
-FILES = "Pages and pictures as files"
-"""The heading of the options of `explore` that write files."""
+# The heading of the options of `explore` that write files.
+_FILES = "Pages and pictures as files"
 
-NETWORK = "Stable-Baselines3 networks (.zip)"
-"""The heading of the options of `score` that are for such a file."""
+# The heading of the options of `score` that are for such a file.
+_NETWORK = "Stable-Baselines3 networks (.zip)"
 
 layer_option = partial(typer.Option, rich_help_panel=_LAYER_BY_LAYER)
 env_option = partial(typer.Option, rich_help_panel=ENVIRONMENT)
-file_option = partial(typer.Option, rich_help_panel=FILES)
-network_option = partial(typer.Option, rich_help_panel=NETWORK)
+file_option = partial(typer.Option, rich_help_panel=_FILES)
+network_option = partial(typer.Option, rich_help_panel=_NETWORK)
 
 Solved = Annotated[
     Path | None,
@@ -200,8 +200,15 @@ def solve(
     """
     from solvent.cli.work import solve as solve_named
 
-    options = {"out": out, "threads": threads, "on": on, "keep": keep, "plan": plan}
-    options |= {"spot_check": spot_check, "force": force}
+    options = {
+        "out": out,
+        "threads": threads,
+        "on": on,
+        "keep": keep,
+        "plan": plan,
+        "spot_check": spot_check,
+        "force": force,
+    }
     solve_named(game, ctx.args, options, tolerance=tolerance, as_json=json)
 
 
@@ -379,12 +386,16 @@ def train(
     """
     from solvent.cli.work import train as train_named
 
-    of_env: dict[str, Any] = {"opponent": opponent, "seat": seat, "observation": observation}
-    of_env |= {"illegal": illegal, "solution": solution}
     train_named(
         game,
         ctx.args,
-        of_env,
+        {
+            "opponent": opponent,
+            "seat": seat,
+            "observation": observation,
+            "illegal": illegal,
+            "solution": solution,
+        },
         out,
         algorithm=algorithm,
         self_play=self_play,

@@ -91,12 +91,12 @@ def _line(error: Exception) -> str | None:
     return None
 
 
-LONGEST_LINE = 2000
-"""Characters; every error keeps its values short, but not all errors are the project's own."""
+# Characters; every error keeps its values short, but not all errors are the project's own.
+_LONGEST_LINE = 2000
 
 
 def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
-    line = f"solvent: {printable(brief(' '.join(message.split()), LONGEST_LINE))}"
+    line = f"solvent: {printable(brief(' '.join(message.split()), _LONGEST_LINE))}"
     if sys.stderr is not None and sys.stderr.isatty():  # There may be no error output.
         width = get_terminal_size().columns
         line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)

@@ -1,7 +1,5 @@
 """``solvent solve`` for games that are solved layer by layer: plan, solve, go on, check."""
 
-from __future__ import annotations
-
 import json
 import os
 import secrets
@@ -10,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
 from rich.console import Console
@@ -19,6 +17,7 @@ from solvent.benchmark.progress import Bar
 from solvent.cli.groups import interruptible
 from solvent.cli.printing import facts, show_starts, solution_rows
 from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.game import Layer, LayeredGame
 from solvent.exact.layered.plan import (
     Plan,
     ResourceError,
@@ -39,22 +38,18 @@ from solvent.model.game import deciders, words
 from solvent.model.parameters import check_choice
 from solvent.model.text import game_text
 
-if TYPE_CHECKING:
-    from solvent.exact.layered.game import Layer, LayeredGame
-
-
-KEPT = {
+# The values that a solution without all values can answer with, by its `keep`.
+_KEPT = {
     "compact": "all positions, most of them rounded",
     "start": "the value of the start; other positions need --keep compact or all",
 }
-"""The values that a solution without all values can answer with, by its `keep`."""
 
-CHECKED = {
+# The names of the kinds of states that are solved again.
+_CHECKED = {
     "start": "the start",
     "sample": "random states of the kept samples",
     "layer": "random states of the layers",
 }
-"""The names of the kinds of states that are solved again."""
 
 # Shares of wrong states of which the probability to escape is shown.
 _SHARES = (0.1, 0.01, 0.001)
@@ -240,7 +235,7 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
         "layers": f"{report['layers']:,}, {report['layers_solved_now']:,} of them solved now",
         "time": _duration(report["seconds"]),
         "folder": report["folder"],
-        "kept": KEPT.get(report["keep"], ""),
+        "kept": _KEPT.get(report["keep"], ""),
     }
     console.print(facts({name: text for name, text in rows.items() if text}))
     # Where nobody chooses yet, what follows is of no interest and may take long.
@@ -345,7 +340,7 @@ def _checked_rows(
 ) -> dict[str, str]:
     """Return rows on the states checked, the result, and the chance to miss an error."""
     wrong = [state for state in checked if not state.agrees]
-    groups = {name: [state for state in checked if state.kind == name] for name in CHECKED}
+    groups = {name: [state for state in checked if state.kind == name] for name in _CHECKED}
     rows = {
         **solution_rows(solution),
         "folder": str(folder),
@@ -369,7 +364,7 @@ def _group(kind: str, states: Sequence[CheckedState]) -> str:
         max(getattr(state, name) for state in states) for name in ("difference", "allowed")
     )
     return (
-        f"{number}{CHECKED[kind]}: off by at most {off:.1e}; rounding and gaps allow {allowed:.1e}"
+        f"{number}{_CHECKED[kind]}: off by at most {off:.1e}; rounding and gaps allow {allowed:.1e}"
     )
 
 

@@ -40,6 +40,7 @@ from solvent.baselines import GENERIC
 from solvent.baselines.named import own_baselines
 from solvent.cli.printing import Facts, facts, note, show_rows
 from solvent.envs.registration import ENVIRONMENTS
+from solvent.exact import read_request
 from solvent.model import Game, ValueScale
 from solvent.model.files import StoreError
 from solvent.model.parameters import as_option, as_options, as_value, brief, shown
@@ -148,16 +149,15 @@ def open_solution(
         ValueError: If the game has no such solutions, or a parameter is not allowed.
         StoreError: If there is none in the folder, or it is one of another game.
     """
-    own, given = None, parse_parameters(words)
+    given = parse_parameters(words)
     if "discount" in given:
         raise ValueError(
             f"discount is {shown(given['discount'])}; a solution in a folder is of the game without"
             f" a discount"
         )
+    layered = {spec.name: spec.layered for spec in game_specs().values() if spec.layered}
     if name is not None:
         own, given = find_spec(name).name, game_parameters(name, words)
-    layered = {spec.name: spec.layered for spec in game_specs().values() if spec.layered}
-    if own is not None:
         if own not in layered:
             raise ValueError(
                 f"--solution is for games that are solved layer by layer, not for {name}"
@@ -181,8 +181,6 @@ def game_of_training(policy_file: Path) -> Game:
         ValueError: If the file does not say it.
         StoreError: If the file is missing or damaged.
     """
-    from solvent.exact import read_request
-
     request = read_request(policy_file)
     game = game_of_request(request)
     if game is None:

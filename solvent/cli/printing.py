@@ -170,8 +170,8 @@ def _fits(console: Console, table: Table) -> bool:
     return Measurement.get(console, unbounded, table).minimum <= console.width
 
 
-MOST_ACTIONS = 3
-"""More actions than this have no column each."""
+# More actions than this have no column each.
+_MOST_ACTIONS = 3
 
 # The number of most probable actions of a mixed strategy that are named.
 _OF_A_STRATEGY = 3
@@ -259,7 +259,7 @@ def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | No
     columns["value"] = [exact(solved.value_of(state)) for state in starts]
     for name in dict.fromkeys(name for named in best for name in named):
         columns[name] = [named.get(name, "") for named in best]
-    for name in actions if len(actions) <= MOST_ACTIONS else ():
+    for name in actions if len(actions) <= _MOST_ACTIONS else ():
         numbers.append(name)
         columns[name] = [exact(named[name]) if name in named else "" for named in values]
     show_columns(console, columns, numbers=numbers)

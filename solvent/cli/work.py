@@ -53,8 +53,8 @@ from solvent.registration import find_environment
 if TYPE_CHECKING:
     from solvent.benchmark.suites import Suite, Task
 
-QUICK = 5_000_000
-"""States of a game in layers that are solved without asking before it is played or shown."""
+# States of a game in layers that are solved without asking before it is played or shown.
+_QUICK = 5_000_000
 
 
 def solve(
@@ -107,13 +107,13 @@ def quick_game(game: str, words: Sequence[str]) -> Game:
 
     rules = read_game(game, words)
     spec, layered = spec_of(rules), layers_of(rules)
-    if spec is None or layered is None or layered.n_states <= QUICK or is_kept(layered):
+    if spec is None or layered is None or layered.n_states <= _QUICK or is_kept(layered):
         return rules
     short = next(
         (
             f"try `{name}`, a short form, or "
             for name in spec.shorthands
-            if (found := layers_of(read_game(name))) is None or found.n_states <= QUICK
+            if (found := layers_of(read_game(name))) is None or found.n_states <= _QUICK
         ),
         "",
     )

@@ -231,8 +231,8 @@ MOST_STATES = 30_000
 """The most states of a game that is solved for one value of a parameter; larger ones are left
 out, with the values of the parameter that lead to them."""
 
-LONGEST = 30.0
-"""The most seconds for solving a game with one value of a parameter."""
+# The most seconds for solving a game with one value of a parameter.
+_LONGEST = 30.0
 
 # The range of discounts that are tried.
 _DISCOUNTS = (0.5, 0.999)
@@ -392,13 +392,13 @@ def _values_with(
 
     The actions in words are added to `names`.
     """
-    end = time.monotonic() + LONGEST
+    end = time.monotonic() + _LONGEST
 
     def limit(progress: Progress) -> None:
         if progress.done > MOST_STATES and progress.what == "compiling":
             raise ValueError(f"the game has more than {MOST_STATES:,} states")
         if time.monotonic() > end:
-            raise ValueError(f"solving takes more than {LONGEST:g} seconds")
+            raise ValueError(f"solving takes more than {_LONGEST:g} seconds")
 
     try:
         solved = solve(knob.make(value), progress=limit)

@@ -380,22 +380,16 @@ def page_file(file: str | Path) -> Path:
     return Path(file)
 
 
-def live_grid_page(*, nonce: str = "") -> str:
-    """Return the page as HTML.
-
-    Args:
-        nonce: The nonce of the page's script, if a server with a content security policy sends it.
-    """
+def live_grid_page() -> WebPage:
+    """Return the page of the live gridworld, which has a style and scripts of its own."""
     values = {
         "style": beside(__file__, "live_grid.css"),
         "script": "\n".join(beside(__file__, name) for name in SCRIPTS),
         "rules": beside(__file__, "drawn_grid.py"),
         "presets": json.loads(beside(__file__, "live_grid_presets.json")),
-        "version": __version__,
-        "nonce": nonce,
         "script_json": script_json,
     }
-    return templates("solvent.explore").get_template("live_grid.html.j2").render(values)
+    return WebPage("live_grid.html.j2", "Live gridworld", values)
 
 
 def write_live_grid(file: str | Path) -> Path:
@@ -412,5 +406,5 @@ def write_live_grid(file: str | Path) -> Path:
         StoreError: If it cannot be written.
     """
     place = page_file(file)
-    write_atomically(place, live_grid_page().encode())
+    write_atomically(place, render(None, live_grid_page(), alone=True).encode())
     return place

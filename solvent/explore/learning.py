@@ -55,11 +55,11 @@ _LONGEST_EPISODE = 10_000
 MOST_STATES = 100_000
 """Largest number of states of a table that can be watched."""
 
-WIDEST = 10
-"""Largest number of columns whose cells have a number beside the arrow."""
+# Largest number of columns whose cells have a number beside the arrow.
+_WIDEST = 10
 
-WIDE, HIGH = 440, 360
-"""Largest size of the cells of a picture together, in pixels."""
+# Largest size of the cells of a picture together, in pixels.
+_WIDE, _HIGH = 440, 360
 
 LARGEST, SIGNED = 44.0, 13.0
 """Sizes of the largest cell, and of the smallest cell with a readable sign."""
@@ -67,8 +67,8 @@ LARGEST, SIGNED = 44.0, 13.0
 LETTER = 7
 TOP, BELOW, LEGEND = 6, 40, 40
 
-END_COLOUR = "#d3d9de"
-"""The colour of a terminal state, which has no value; no scale contains this colour."""
+# The colour of a terminal state, which has no value; no scale contains this colour.
+_END_COLOUR = "#d3d9de"
 
 
 class SettingRange(NamedTuple):
@@ -92,7 +92,8 @@ class SettingRange(NamedTuple):
 # The setting of the step size that means the falling one of the compiled Q-learning.
 _FALLING = 0.0
 
-SETTINGS: Mapping[str, SettingRange] = {
+# The settings that can be chosen, by the parameter of an algorithm.
+_SETTINGS: Mapping[str, SettingRange] = {
     "alpha": SettingRange(f"step size α, 0 for 1/n^{STEP_SIZE_EXPONENT}", 0, 1, 0.01, _FALLING),
     "epsilon": SettingRange("exploration ε", 0, 1, 0.01, EPSILON),
     "explore": SettingRange("exploration", 0, 1, 0.01),
@@ -103,7 +104,6 @@ SETTINGS: Mapping[str, SettingRange] = {
     "h": SettingRange("time step h", 0.01, 1, 0.01),
     "step": SettingRange("step size", 0.1, 20, 0.1),
 }
-"""The settings that can be chosen, by the parameter of an algorithm."""
 
 # The step size of an algorithm that accepts only a constant.
 _PLAIN_ALPHA = SettingRange("step size α", 0.01, 1, 0.01)
@@ -118,12 +118,12 @@ def settings_of(method: str) -> dict[str, SettingRange]:
     """
     algorithm = ALGORITHMS[method]
     found = {}
-    for name in algorithm.settings.keys() & SETTINGS.keys():
-        one, own = SETTINGS[name], algorithm.settings[name]
+    for name in algorithm.settings.keys() & _SETTINGS.keys():
+        one, own = _SETTINGS[name], algorithm.settings[name]
         if name == "alpha" and algorithm.run.__annotations__["alpha"] is float:
             one = _PLAIN_ALPHA
         found[name] = one if one.default is not None else one._replace(default=own)
-    return {name: found[name] for name in SETTINGS if name in found}
+    return {name: found[name] for name in _SETTINGS if name in found}
 
 
 def read_settings(query: Query, method: str) -> dict[str, float]:
@@ -445,8 +445,8 @@ class Slice:
         low, high = scale
         rows, columns = self.cells.shape
         left = 30 + LETTER * max(len(one[:16]) for one in self.rows) if self.up else 12
-        wide = min(LARGEST, (WIDE - left) / columns)
-        tall = min(LARGEST, HIGH / rows, 4 * wide)
+        wide = min(LARGEST, (_WIDE - left) / columns)
+        tall = min(LARGEST, _HIGH / rows, 4 * wide)
         wide = min(wide, 4 * tall)
         height = TOP + rows * tall + BELOW + LEGEND
         colours = [shade(VIRIDIS, n / 23) for n in range(24)]
@@ -455,7 +455,7 @@ class Slice:
         legend = bar(colours, numbers, middle - 60, height - LEGEND, 120)
         if (self.cells >= len(found.states)).any():
             key = "the end, with its reward"
-            legend += keys([key], [END_COLOUR], left, height, LETTER * len(key))
+            legend += keys([key], [_END_COLOUR], left, height, LETTER * len(key))
             height += 18
         everything = np.concatenate((values[found.states], found.value[len(found.states) :]))
         shares = (everything - low) / (high - low or 1.0)
@@ -482,7 +482,7 @@ class Slice:
             legend=legend,
             shade=partial(shade, VIRIDIS),
             hatching=hatching,
-            END_COLOUR=END_COLOUR,
+            END_COLOUR=_END_COLOUR,
             SIGNED=SIGNED,
         ).strip()
 
@@ -500,7 +500,7 @@ class Slice:
                 state = found.states[at]
                 taken = np.flatnonzero(pi[state] > pi[state].max() - 1e-9)
                 text = "".join(marks[a] for a in taken) if len(taken) < legal[state].sum() else ""
-                if len(self.columns) <= WIDEST and isfinite(values[at]):
+                if len(self.columns) <= _WIDEST and isfinite(values[at]):
                     text = f"{values[at]:.2f}{text}"
             texts[at] = signed(text)
         return texts

@@ -20,14 +20,12 @@ the stake of a decision is the cost of its worst action. It is 100% for optimal 
 worst action is chosen every time; decisions that matter little count little.
 """
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlencode
 
 from solvent.exact import SolvedGame
@@ -44,8 +42,8 @@ Query = Mapping[str, str]
 NUMBER = re.compile("[0-9]{1,9}")
 """The number of an action or an outcome."""
 
-KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
-"""The parameters that are carried over from one address of the board to the next."""
+# The parameters that are carried over from one address of the board to the next.
+_KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
 
 QUIZZES = ("drill", "mistakes")
 """Kinds of quizzes: positions drawn at random, and the positions of one's own mistakes."""
@@ -119,9 +117,11 @@ class Account:
         """The accuracy, as the module defines it; 1 if nothing was at stake."""
         return 1.0 - self.cost / self.stake if self.stake else 1.0
 
-    def __add__(self, other: Account) -> Account:
+    def __add__(self, other: Self) -> Self:
         """Return the account of both together."""
-        return Account(*(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__))
+        return type(self)(
+            *(getattr(self, n) + getattr(other, n) for n in self.__dataclass_fields__)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,7 +179,7 @@ class Line:
             return 0.0
         return self.solved.value_of(self.solved_state(state))
 
-    def upto(self, count: int) -> Line:
+    def upto(self, count: int) -> Self:
         """Return the first moves of the line."""
         return self if count >= len(self.plies) else replace(self, plies=self.plies[:count])
 
@@ -187,7 +187,7 @@ class Line:
         """The players who have a choice now; nobody at the end."""
         return deciders(self.game, self.state)
 
-    def moved(self, joint: JointAction, outcome: int | None, dice: random.Random | None) -> Line:
+    def moved(self, joint: JointAction, outcome: int | None, dice: random.Random | None) -> Self:
         """Return the line with one move more.
 
         Args:
@@ -230,7 +230,7 @@ class Line:
         ply = self._ply(joint, outcome if len(outcomes) > 1 else None, outcomes[outcome])
         return replace(self, plies=(*self.plies, ply))
 
-    def read(self, text: str) -> Line:
+    def read(self, text: str) -> Self:
         """Return the line with one move more, which is written as in an address.
 
         Args:
@@ -289,7 +289,7 @@ class Line:
             total,
         )
 
-    def forced(self, dice: random.Random, player: int | None = None) -> Line:
+    def forced(self, dice: random.Random, player: int | None = None) -> Self:
         """Return the line continued up to the person's next choice.
 
         Args:
@@ -404,7 +404,7 @@ class View:
         Args:
             changes: Parts of the query; None leaves a part out.
         """
-        return link("board", **{**{name: self.query.get(name) for name in KEPT}, **changes})
+        return link("board", **{**{name: self.query.get(name) for name in _KEPT}, **changes})
 
 
 def number(query: Query, name: str, default: int, low: int, high: int) -> int:

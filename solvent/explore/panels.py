@@ -98,8 +98,8 @@ MOST_RESULTS = 40
 MOST_ROWS = 10
 """Number of actions that are listed at once; the others are folded."""
 
-MISTAKES = 8
-"""Number of mistakes that are asked again."""
+# Number of mistakes that are asked again.
+_MISTAKES = 8
 
 # Number of states that are listed for a policy.
 _MOST_LOSING = 8
@@ -461,7 +461,6 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     state = view.here.solved_state(view.here.state)
     choosing = view.here.choosing()
     sides = explorer.sides
-    locks = [(player, view.address(panel="lock", lock=player)) for player in (0, 1)]
     default = 1 - choosing[0] if len(choosing) == 1 else 1
     player = number(view.query, "lock", default, 0, 1)
     here = action_names(explorer.solved.game, state, player) if player in choosing else {}
@@ -484,7 +483,9 @@ def _lock_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     loaded = explorer.loaded if to == LOADED else None
     key = (player, to, action, explorer.states.key(state), loaded)
     values: Values = {
-        "locks": [(sides[one], href, one == player) for one, href in locks],
+        "locks": [
+            (sides[one], view.address(panel="lock", lock=one), one == player) for one in (0, 1)
+        ],
         "side": sides[player],
         "other": sides[1 - player],
         "named": [
@@ -532,10 +533,9 @@ def graded(explorer: Subject, line: Line, address: str) -> Values:
         line: The moves.
         address: The address of the board.
     """
-    players = range(explorer.solved.game.info.players)
     costly = costliest(line, None, 1)
     worst = line.plies[costly[0]].words if costly else ""
-    accounts = tuple(map(line.account, players))
+    accounts = tuple(map(line.account, range(explorer.solved.game.info.players)))
     return {"address": address, "accounts": accounts, "worst": worst, "moves": len(line.plies)}
 
 
@@ -603,7 +603,7 @@ def mistakes_address(view: View) -> str:
     Args:
         view: The view of the board.
     """
-    moves = sorted(costliest(view.line, view.me, MISTAKES))
+    moves = sorted(costliest(view.line, view.me, _MISTAKES))
     if not moves:
         return ""
     rest = ".".join(map(str, moves[1:]))

@@ -15,8 +15,6 @@ opens (``Cross-Origin-Opener-Policy``). Pages allow only their own scripts
 with progress.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import secrets
 import socket
@@ -26,7 +24,7 @@ from contextlib import closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property, partial
 from threading import Lock, Thread
-from typing import Any
+from typing import Any, Self
 from urllib.parse import urlsplit
 
 import gymnasium as gym
@@ -67,7 +65,7 @@ class Library:
     jobs: Jobs = field(default_factory=Jobs)
 
     @classmethod
-    def of(cls, explorer: Explorer) -> Library:
+    def of(cls, explorer: Explorer) -> Self:
         """Return the library in which one game is open."""
         return cls({explorer.name: explorer}, explorer.name)
 
@@ -186,9 +184,7 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
             return redirect(page.address, 303)
         nonce = secrets.token_urlsafe(16)
         text = render(explorer, page, game=game, nonce=nonce)
-        return with_policy(Response(text, page.status, mimetype="text/html"), nonce)
-
-    def with_policy(answer: Response, nonce: str) -> Response:
+        answer = Response(text, page.status, mimetype="text/html")
         answer.headers["Content-Security-Policy"] = (
             f"default-src 'none'; script-src 'nonce-{nonce}'; style-src 'unsafe-inline'; "
             "img-src data: blob:; connect-src 'self'; form-action 'self'; base-uri 'none'; "
@@ -216,9 +212,8 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
             return shown_page(use(found, given.read(), given.filename), found, name)
 
     @app.get("/live-grid")
-    def live_grid() -> Response:
-        nonce = secrets.token_urlsafe(16)
-        return with_policy(Response(live_grid_page(nonce=nonce), mimetype="text/html"), nonce)
+    def live_grid() -> AnyResponse:
+        return shown_page(live_grid_page())
 
     @app.before_request
     def from_here() -> AnyResponse | None:

@@ -26,8 +26,8 @@ MOST_STATES = 100_000
 # A field with more values is written, not chosen from a list.
 _MOST_OPTIONS = 60
 
-LONGEST = 2000
-"""Characters of an address's state."""
+# Characters of an address's state.
+_LONGEST = 2000
 
 # Number of allowed values that an error names.
 _MOST_NAMED = 12
@@ -53,7 +53,6 @@ class States:
         self.solved = solved
         self.table = solved.table if isinstance(solved, SolvedTable) else None
         self._entries = words(solved.game).entry_names()
-        self._known: dict[tuple[str, ...], Mapping[str, Values]] = {}
 
     @cached_property
     def starts(self) -> tuple[Any, ...]:
@@ -96,7 +95,7 @@ class States:
         _, own = self._apart(template)
         values: Any = None
         with suppress(ValueError, RecursionError):
-            values = json.loads(key) if len(key) <= LONGEST else None
+            values = json.loads(key) if len(key) <= _LONGEST else None
         alike = isinstance(values, list) and len(values) == len(own)
         if not (alike and all(map(_alike, values, own))):
             raise ValueError(f"{shown(key)} is no state; one is such as {self.key(template)}")
@@ -113,7 +112,7 @@ class States:
             if it is typed.
         """
         names, values = self._apart(state)
-        columns = self._columns(names)
+        columns = self._columns.get(tuple(names), {})
         found: list[tuple[str, str, Mapping[str, str]]] = []
         for name, value in zip(names, values, strict=True):
             known = columns.get(name, _FLAGS if isinstance(value, bool) else {})
@@ -133,7 +132,7 @@ class States:
             ValueError: If a text is no value of its field, or no state has all of them.
         """
         names, values = self._apart(state)
-        columns = self._columns(names)
+        columns = self._columns.get(tuple(names), {})
         for place, name in enumerate(names):
             text = texts.get(name, "").strip() if name in texts else None
             if text is None or text == written(values[place]):
@@ -170,26 +169,24 @@ class States:
             raise ValueError(f"this is not a state of {game.info.name}: {cause}") from error
         return state
 
-    def _columns(self, names: list[str]) -> Mapping[str, Values]:
-        """The values of each field in the states of the table that have these fields."""
-        kind = tuple(names)
-        if kind not in self._known:
-            columns = zip(*(values for _, values in self._kinds.get(kind, ())), strict=True)
-            self._known[kind] = {
-                name: {written(value): value for value in ordered(set(column))}
-                for name, column in zip(kind, columns, strict=False)
-            }
-        return self._known[kind]
-
     @cached_property
-    def _kinds(self) -> Mapping[tuple[str, ...], list[tuple[Any, list[Any]]]]:
-        """The states of the table with their values, by their fields; none of a large table."""
-        kinds: dict[tuple[str, ...], list[tuple[Any, list[Any]]]] = {}
+    def _columns(self) -> Mapping[tuple[str, ...], Mapping[str, Values]]:
+        """The values of each field in the states that have the same fields, by those fields.
+
+        There are none of a large table.
+        """
+        rows: dict[tuple[str, ...], list[list[Any]]] = {}
         if self.table is not None and self.table.n_states <= MOST_STATES:
             for state in self.table.states:
                 names, values = self._apart(state)
-                kinds.setdefault(tuple(names), []).append((state, values))
-        return kinds
+                rows.setdefault(tuple(names), []).append(values)
+        return {
+            names: {
+                name: {written(value): value for value in ordered(set(column))}
+                for name, column in zip(names, zip(*own, strict=True), strict=True)
+            }
+            for names, own in rows.items()
+        }
 
 
 def _rebuilt(state: Any, values: Iterator[Any]) -> Any:

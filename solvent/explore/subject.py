@@ -31,8 +31,8 @@ from solvent.report.state_map import BOARD, StateMap, state_map, state_map_secti
 # The largest table for which a board shows the values of squares.
 _MOST_SQUARES = 100_000
 
-LONGEST_LINE = 30_000
-"""Characters of a line."""
+# Characters of a line.
+_LONGEST_LINE = 30_000
 
 # Lines that are kept for quick answers.
 _MOST_LINES = 300
@@ -248,8 +248,10 @@ class Subject:
         Raises:
             ValueError: If there is no such state, or a move is not allowed.
         """
-        if len(text) > LONGEST_LINE:
-            raise ValueError(f"the line has {len(text):,} characters; allowed are {LONGEST_LINE:,}")
+        if len(text) > _LONGEST_LINE:
+            raise ValueError(
+                f"the line has {len(text):,} characters; allowed are {_LONGEST_LINE:,}"
+            )
         known = text
         while known and (key, known) not in self._lines:
             known = known.rpartition(",")[0]
@@ -286,19 +288,17 @@ class Subject:
         Raises:
             ValueError: If there are none, since the game has no table.
         """
-
-        def pack(sections: tuple[Section, ...]) -> cache.Packed:
-            return cache.Packed({"sections": [astuple(one) for one in sections]}, {})
-
-        def unpack(packed: cache.Packed) -> tuple[Section, ...]:
-            return tuple(Section(*one) for one in packed.header["sections"])
-
         identity = game_identity(self.solved.game)
         if identity is None:
             return self._sections(tell)
         # The same game may be solved in a folder that keeps rounded values.
         what = {"what": "sections", "table": self.table is not None, "solved": self.solved.method}
-        return cache.kept({**what, **identity}, lambda: self._sections(tell), pack, unpack)
+        return cache.kept(
+            {**what, **identity},
+            lambda: self._sections(tell),
+            lambda sections: cache.Packed({"sections": [astuple(one) for one in sections]}, {}),
+            lambda packed: tuple(Section(*one) for one in packed.header["sections"]),
+        )
 
     def _sections(self, tell: OnProgress) -> tuple[Section, ...]:
         pages = pages_of(self.solved.game)

@@ -49,8 +49,6 @@ last there are none. The gap is in the units of the rewards. It is
 - for values or action values, the largest error in a state, or of a legal action in a state.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -95,11 +93,50 @@ GROUP = "solvent.exercises"
 # The kinds of answers that can be asked for.
 _ASKS = ("policy", "values", "action_values")
 
-OF = ("optimal", "uniform")
-"""The policies whose values can be asked for."""
+# The policies whose values can be asked for.
+_OF = ("optimal", "uniform")
 
 MOST_STEPS = 100
 """Largest number of pairs of a gap and points in an exercise."""
+
+
+@dataclass(frozen=True, eq=False)
+class ExerciseTables:
+    """The subject of an exercise, as tables.
+
+    An answer has a row for each state by the number under which the environment shows it with
+    ``observation="index"``: its place in the table, or in an environment of Gymnasium's own the
+    number there.
+
+    Attributes:
+        rules: The rules of the game that is played.
+        table: The table on which an answer is scored, S states; an opponent is folded into chance,
+            and a discount into the end of episodes.
+        played: The table of the game that is played, whose policies are accepted too.
+        player: The player whose policy or values are asked for.
+        row: [S] the row of an answer that belongs to each state; of a state in which the episode
+            has ended, any.
+        rows: The number of rows of an answer.
+        expected: The correct values, [S] values or [S, A] action values; None for a policy.
+    """
+
+    rules: Game
+    table: TabularGame
+    played: TabularGame
+    player: int
+    row: Ints
+    rows: int
+    expected: Floats | None = None
+
+    @cached_property
+    def solution(self) -> Solution:
+        """The optimum of `table`."""
+        return cached_solution(self.table)
+
+    @property
+    def mask(self) -> Bools:
+        """[S, A] the legal actions of the player."""
+        return self.table.mask[self.player]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -146,7 +183,7 @@ class Exercise:
     def __post_init__(self) -> None:
         """Check the values; their types are checked where a file is read."""
         check_choice(self.asks, "asks", _ASKS)
-        check_choice(self.of, "of", OF)
+        check_choice(self.of, "of", _OF)
         check_integer(self.player, "player", 0, 1)
         for is_wrong, said in (
             (
@@ -219,45 +256,6 @@ def _is_scale(points: Sequence[tuple[float, float]]) -> bool:
     ordered = all(b < a for one, two in pairwise(falling) for a, b in zip(one, two, strict=True))
     above = all(0 < x < inf for pair in points for x in pair)
     return 0 < len(points) <= MOST_STEPS and ordered and above
-
-
-@dataclass(frozen=True, eq=False)
-class ExerciseTables:
-    """The subject of an exercise, as tables.
-
-    An answer has a row for each state by the number under which the environment shows it with
-    ``observation="index"``: its place in the table, or in an environment of Gymnasium's own the
-    number there.
-
-    Attributes:
-        rules: The rules of the game that is played.
-        table: The table on which an answer is scored, S states; an opponent is folded into chance,
-            and a discount into the end of episodes.
-        played: The table of the game that is played, whose policies are accepted too.
-        player: The player whose policy or values are asked for.
-        row: [S] the row of an answer that belongs to each state; of a state in which the episode
-            has ended, any.
-        rows: The number of rows of an answer.
-        expected: The correct values, [S] values or [S, A] action values; None for a policy.
-    """
-
-    rules: Game
-    table: TabularGame
-    played: TabularGame
-    player: int
-    row: Ints
-    rows: int
-    expected: Floats | None = None
-
-    @cached_property
-    def solution(self) -> Solution:
-        """The optimum of `table`."""
-        return cached_solution(self.table)
-
-    @property
-    def mask(self) -> Bools:
-        """[S, A] the legal actions of the player."""
-        return self.table.mask[self.player]
 
 
 def _subject(exercise: Exercise) -> ExerciseTables:
@@ -427,8 +425,8 @@ def _read_csv(
     return found
 
 
-TOLD = 3
-"""The number of costliest states that are told."""
+# The number of costliest states that are told.
+_TOLD = 3
 
 NAMED = 4
 """The number of actions of a mixed strategy that are named."""
@@ -638,10 +636,10 @@ def _of_policy(exercise: Exercise, subject: ExerciseTables, policy: TabularPolic
             else f"Where the value is lost is not known: {brief(str(error))}"
         )
         return _told(exercise, gap, [*lines, told])
-    losses = losing_states(table, policy, solution, location, TOLD, NAMED)
+    losses = losing_states(table, policy, solution, location, _TOLD, NAMED)
     if losses and gap > exercise.points[0][0]:
         lines.append("Most is lost in")
-        for state, one in zip(location.ranked(TOLD), losses, strict=True):
+        for state, one in zip(location.ranked(_TOLD), losses, strict=True):
             lines.append(
                 f"- {_where(subject, state)}: {one.chosen}, where {one.best} is best. "
                 f"That costs {one.loss:.4g} each time, {one.contribution:.4g} in an episode, "
@@ -669,7 +667,7 @@ def _of_values(exercise: Exercise, subject: ExerciseTables, values: Floats) -> G
         # Values are treated as action values of a single action.
         rows = error.reshape(len(error), -1)
         action = rows.argmax(axis=1)
-        for state in np.argsort(-rows.max(axis=1), kind="stable")[:TOLD].tolist():
+        for state in np.argsort(-rows.max(axis=1), kind="stable")[:_TOLD].tolist():
             at = (state, action[state])[: values.ndim]
             where = ", ".join([_where(subject, state), *(names[n] for n in at[1:])])
             if error[at] > 0:

@@ -12,7 +12,6 @@ import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import partial
 from itertools import groupby
 from typing import Any, TypeAlias
@@ -30,7 +29,7 @@ from solvent.model import (
     cached_table,
 )
 from solvent.model.game import Alternating, Words, words
-from solvent.model.parameters import shown
+from solvent.model.parameters import nearest, shown
 from solvent.model.progress import OnProgress
 from solvent.model.registry import make_game, spec_of
 from solvent.model.text import action_names, signed
@@ -84,10 +83,8 @@ class Choices:
         several = {action: self.names[action] for action in self.meant(answer)}
         if several:
             return wrapped(f"{answer!r} can be {Choices(several, self.numbers).listed()}.")
-        by_lower = {name.lower(): name for name in self.names.values()}
-        near = get_close_matches(answer, by_lower, n=1)
-        if near:
-            return wrapped(f"There is no {answer!r} here; did you mean {by_lower[near[0]]!r}?")
+        if near := nearest(answer, self.names.values()):
+            return wrapped(f"There is no {answer!r} here; did you mean {near!r}?")
         return wrapped(f"There is no {answer!r} here. Choose from: {self.listed()}.")
 
 
@@ -181,13 +178,12 @@ def valued(
     found = {a: scale.of(value) for a, value in solved.action_values(state, player).items()}
     strategy = solved.policy(state, player)
     best = max(found.values())
-    costs = {action: best - value for action, value in found.items()}
     return tuple(
         ActionValue(
             action,
             names[action],
             value,
-            costs[action] if costs[action] >= NEGLIGIBLE else 0.0,
+            best - value if best - value >= NEGLIGIBLE else 0.0,
             strategy.get(action, 0.0),
         )
         for action, value in found.items()

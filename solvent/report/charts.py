@@ -64,20 +64,20 @@ _ALONG = "environment steps"
 # rounding puts to either side of 1, are above the last one.
 _THRESHOLDS = np.append(np.linspace(0.0, 0.99, 100), 1.0 - 1e-9)
 
-POINTS = 60
-"""The number of points of a curve over seeds."""
+# The number of points of a curve over seeds.
+_POINTS = 60
 
-ALONE = (
+# The style of a chart over seeds that stands alone.
+_ALONE = (
     f":root{{{';'.join(f'--series-{n}:{c}' for n, c in enumerate((*ALGORITHMS, *FURTHER)))}}}"
     f"{STYLE}{LEVELS}"
 )
-"""The style of a chart over seeds that stands alone."""
 
 Curves = Mapping[str, Sequence[Evaluation]]
 """The learning curve of each agent, by the agent's name."""
 
-Marks = Mapping[str, Mark]
-"""The colour and the shape of each algorithm."""
+# The colour and the shape of each algorithm.
+_Marks = Mapping[str, Mark]
 
 
 @dataclass(frozen=True, slots=True)
@@ -133,12 +133,13 @@ def rows_of(
     for baseline in task.references:
         told = descriptions.get(baseline.name, "")
         rows.append(GapRow(baseline.name, None, (dot(baseline.name, baseline.gap),), told))
-
-    def nearest(row: GapRow) -> float:
-        """Return the least gap of a policy that is not as sampled."""
-        return min((d.gap for d in row.dots if isfinite(d.gap) and not d.sampled), default=inf)
-
-    return tuple(sorted(rows, key=nearest))
+    # The place of a row is that of its least gap, those of policies as sampled left out.
+    rows.sort(
+        key=lambda row: min(
+            (dot.gap for dot in row.dots if isfinite(dot.gap) and not dot.sampled), default=inf
+        )
+    )
+    return tuple(rows)
 
 
 def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
@@ -188,7 +189,7 @@ def _distances(title: str, quantity: str, rows: Sequence[GapRow]) -> tuple[str, 
     return inside, bottom + 40
 
 
-def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
+def tasks_chart(tasks: Sequence[TaskRecord], marks: _Marks) -> str:
     """Draw the normalized gaps of all algorithms, a row for each task, as an SVG of its own.
 
     Args:
@@ -212,10 +213,10 @@ def tasks_chart(tasks: Sequence[TaskRecord], marks: Marks) -> str:
     inside, height = _distances("All tasks", quantity, rows)
     names = [(name, *marks[name]) for name in algorithms_of(tasks)]
     legend, height = legend_of(names, BESIDE, DISTANCES_WIDTH, height)
-    return alone(inside + legend, DISTANCES_WIDTH, height, f"{ALONE}.dot{{fill:currentColor}}")
+    return alone(inside + legend, DISTANCES_WIDTH, height, f"{_ALONE}.dot{{fill:currentColor}}")
 
 
-def panels(task: TaskRecord, curves: Curves, marks: Marks, unit: str = "") -> tuple[str, str]:
+def panels(task: TaskRecord, curves: Curves, marks: _Marks, unit: str = "") -> tuple[str, str]:
     """Draw the charts of a task: value with the optimum as a line, and gap in decades.
 
     For two the first is the exploitability, the mean of both seats, with 0 as the optimum's line.
@@ -274,7 +275,7 @@ def _panel(
     name: str,
     algorithms: Mapping[str, str],
     curves: Curves,
-    marks: Marks,
+    marks: _Marks,
     quantity: str,
     optimum: float | None = None,
     levels: Mapping[str, float] = {},
@@ -403,11 +404,11 @@ def pictures(
     """
     marks = algorithm_marks(algorithms_of(tasks))
     profiles = profile_panel(tasks, marks)
-    found = {} if profiles is None else {"profiles.svg": profiles.alone(ALONE)}
+    found = {} if profiles is None else {"profiles.svg": profiles.alone(_ALONE)}
     if chart := tasks_chart(tasks, marks):
         found["tasks.svg"] = chart
     return found | {
-        f"curves-{task.name}-{policy}.svg": gap_band_panel(task, own, marks, policy).alone(ALONE)
+        f"curves-{task.name}-{policy}.svg": gap_band_panel(task, own, marks, policy).alone(_ALONE)
         for task in tasks
         if (own := {agent: curve for (name, agent), curve in curves.items() if name == task.name})
         for policy in PREFIXES
@@ -418,7 +419,7 @@ def _band(curves: Sequence[Sequence[Evaluation]], quantity: str) -> Band:
     """The curves of an algorithm, as far as all of its runs go."""
     end = min(curve[-1].timesteps for curve in curves)
     points = [[(float(p.timesteps), float(getattr(p, quantity))) for p in own] for own in curves]
-    return curve_band(points, np.linspace(0.0, end, POINTS))
+    return curve_band(points, np.linspace(0.0, end, _POINTS))
 
 
 def _draw(panel: Panel, band: Band, mark: Mark, name: str, text: str, marked: int = -1) -> None:
@@ -495,7 +496,7 @@ def plot(*runs: Any, quantity: str = "value") -> Picture:
             raise ValueError("play never ends at any point of these runs; draw quantity='gap'")
     marks = algorithm_marks(algorithms.values())
     title = {"value": "Value", "gap": "Optimality gap"}[quantity]
-    style = f"{ALONE}.sampled{{stroke-dasharray:2 3;opacity:.6}}"
+    style = f"{_ALONE}.sampled{{stroke-dasharray:2 3;opacity:.6}}"
     return Picture(
         _panel(title, quantity, algorithms, curves, marks, quantity, optimum).alone(style)
     )

@@ -67,27 +67,27 @@ class Mark(NamedTuple):
     shape: str
 
 
-OWN_MARKS = (
+# Algorithms with a colour and a shape of their own, in the order of both.
+_OWN_MARKS = (
     "ppo", "dqn", "maskable_ppo", "masked_dqn", "mirror_descent", "a2c", "trpo", "qr_dqn",
 )  # fmt: skip
-"""Algorithms with a colour and a shape of their own, in the order of both."""
 
 # The numbers of the colours that all other algorithms share.
-_OTHER_COLOURS = range(len(OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
+_OTHER_COLOURS = range(len(_OWN_MARKS), len(ALGORITHMS) + len(FURTHER))
 
 
 def algorithm_marks(names: Iterable[str]) -> dict[str, Mark]:
     """Return a colour and a shape for each algorithm, the same on every page.
 
-    Algorithms that are not in :data:`OWN_MARKS` get a pair derived from their name, or the next
+    Algorithms without a mark of their own get a pair derived from their name, or the next
     free pair if two names give the same one.
 
     Args:
         names: The names of all algorithms of a page.
     """
-    pairs = {name: (number, number) for number, name in enumerate(OWN_MARKS)}
+    pairs = {name: (number, number) for number, name in enumerate(_OWN_MARKS)}
     others = list(product(_OTHER_COLOURS, range(len(SHAPES))))
-    for name in sorted(set(names) - set(OWN_MARKS)):
+    for name in sorted(set(names) - set(_OWN_MARKS)):
         first = crc32(name.encode()) % len(others)
         order = others[first:] + others[:first]
         pairs[name] = next((p for p in order if p not in pairs.values()), order[0])
@@ -176,39 +176,33 @@ class Axis:
         """Return a number's position along the axis, in 0..1; outside it, the nearer end."""
         if math.isinf(number) and (self.above if number > 0 else self.below):
             return float(number > 0)
-        return self.below + (1 - self.below - self.above) * self._share(number)
-
-    def _share(self, number: float) -> float:
-        """Return a number's position along the axis between the lanes of infinite ones."""
+        # The position between the bands of infinite numbers.
+        part = 0.0
+        within = min(max(number, self.low), self.high)
         if not self.logarithmic:
-            part = (number - self.low) / (self.high - self.low)
-            return min(max(part, 0.0), 1.0)
-        if self.zero and number < ROUNDING:
-            return 0.0
-        number = min(max(number, self.low), self.high)
-        part = math.log(number / self.low) / math.log(self.high / self.low)
-        return self.zero + (1 - self.zero) * part
+            part = (within - self.low) / (self.high - self.low)
+        elif not (self.zero and number < ROUNDING):
+            decades = math.log(within / self.low) / math.log(self.high / self.low)
+            part = self.zero + (1 - self.zero) * decades
+        return self.below + (1 - self.below - self.above) * part
 
     def ticks(self, about: int = 5) -> list[float]:
         """Numbers along the axis: those with a band of their own, and round ones between them.
 
         These are powers of ten, or some `about` equal steps.
         """
-        lowest, highest = [-math.inf] * bool(self.below), [math.inf] * bool(self.above)
-        return [*lowest, *self._ticks(about), *highest]
-
-    def _ticks(self, about: int) -> list[float]:
-        """The finite ones."""
         if self.logarithmic:
-            first, last = math.ceil(math.log10(self.low) - 1e-9), math.log10(self.high) + 1e-9
-            powers = range(first, math.floor(last) + 1)
+            first, last = math.log10(self.low) - 1e-9, math.log10(self.high) + 1e-9
+            powers = range(math.ceil(first), math.floor(last) + 1)
             every = -(-len(powers) // _MOST_DECADES)
-            return [0.0] * bool(self.zero) + [10.0**power for power in powers[::every]]
-        rough = (self.high - self.low) / about
-        power = 10.0 ** math.floor(math.log10(rough))
-        step = min((m * power for m in (1, 2, 5, 10)), key=lambda step: abs(step - rough))
-        first, last = math.ceil(self.low / step - 1e-9), math.floor(self.high / step + 1e-9)
-        return [number * step for number in range(first, last + 1)]
+            finite = [0.0] * bool(self.zero) + [10.0**power for power in powers[::every]]
+        else:
+            rough = (self.high - self.low) / about
+            power = 10.0 ** math.floor(math.log10(rough))
+            step = min((m * power for m in (1, 2, 5, 10)), key=lambda step: abs(step - rough))
+            first, last = self.low / step - 1e-9, self.high / step + 1e-9
+            finite = [n * step for n in range(math.ceil(first), math.floor(last) + 1)]
+        return [*[-math.inf] * bool(self.below), *finite, *[math.inf] * bool(self.above)]
 
 
 def gap_axis(gaps: Sequence[float], *, unbounded: bool = False) -> Axis:
@@ -594,8 +588,8 @@ def write_pictures(folder: str | Path, pictures: Mapping[str, str]) -> list[Path
     return [Path(folder) / name for name in pictures]
 
 
-SHADES = 40
-"""Steps of the colours of a scale."""
+# Steps of the colours of a scale.
+_SHADES = 40
 UNKNOWN = -32768
 
 WIDE, HIGH = 396, 180
@@ -701,9 +695,9 @@ def shaded(numbers: Floats, scale: tuple[str, ...], most: float) -> tuple[Ints, 
         most: The number at the end of the scale.
     """
     share = np.nan_to_num(numbers / most, nan=-1.0)
-    level = np.minimum((share * SHADES + 1e-9).astype(np.int64), SHADES - 1)
+    level = np.minimum((share * _SHADES + 1e-9).astype(np.int64), _SHADES - 1)
     level[share < 0] = -1
-    colours = [shade(scale, n / (SHADES - 1)) for n in range(SHADES)]
+    colours = [shade(scale, n / (_SHADES - 1)) for n in range(_SHADES)]
     axis = Axis(0.0, most)
     places = {n: axis.share(n) * WIDE for n in axis.ticks()}
     return level, colours, bar(colours, places, MAP_LEFT, MAP_TOP + HIGH + 46, WIDE)

@@ -13,8 +13,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from numpy.typing import NDArray
-
 from solvent.exact import SolvedGame
 from solvent.model import Game
 from solvent.model.registry import load, spec_of
@@ -79,11 +77,12 @@ def script_json(data: Any) -> str:
     Args:
         data: The data; the numbers of an array become its bytes in base64.
     """
-
-    def packed(array: NDArray[Any]) -> str:
-        return base64.b64encode(array.tobytes()).decode()
-
-    return json.dumps(data, separators=(",", ":"), default=packed).replace("<", "\\u003c")
+    text = json.dumps(
+        data,
+        separators=(",", ":"),
+        default=lambda array: base64.b64encode(array.tobytes()).decode(),
+    )
+    return text.replace("<", "\\u003c")
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,8 +31,8 @@ from solvent.report.solved import ScoredAgent, SolvedTask
 
 MOST_VALUES = 250
 """The largest number of values of a field; of a larger number only every k-th value is shown."""
-MOST_ACTIONS = 6
-"""The largest number of actions that are listed for a state; of more, only the best are listed."""
+# The largest number of actions that are listed for a state; of more, only the best are listed.
+_MOST_ACTIONS = 6
 MOST_BYTES = 1_500_000
 """The largest size of embedded numbers, in bytes before they are written as text."""
 # States that are a single number are wrapped into rows of this many.
@@ -153,7 +153,7 @@ def state_map(solved: SolvedTask, most_bytes: int = MOST_BYTES) -> StateMap:
     width = max(mask.shape[1] for mask in table.mask)
     seats = 1 if table.info.players == 1 or table.turn is not None else 2
     each = 4 + 2 * len(told) + 5 * len(solved.agents) * seats
-    for actions in (min(MOST_ACTIONS, width), 1):
+    for actions in (min(_MOST_ACTIONS, width), 1):
         size = each + seats * (1 + 10 * actions)
         if kept.sum() * size <= most_bytes:
             break

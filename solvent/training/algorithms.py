@@ -144,8 +144,8 @@ def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> Base
 # Hyperparameters that may be a schedule, as in rl-baselines3-zoo.
 _SCHEDULED = ("learning_rate", "clip_range", "clip_range_vf")
 
-NAMED = {name: getattr(nn, name) for name in ("ReLU", "Tanh", "ELU", "GELU", "SiLU")}
-"""Classes of ``torch.nn`` that ``policy_kwargs`` may name, as in ``nn.ReLU``."""
+# Classes of ``torch.nn`` that ``policy_kwargs`` may name, as in ``nn.ReLU``.
+_NAMED = {name: getattr(nn, name) for name in ("ReLU", "Tanh", "ELU", "GELU", "SiLU")}
 
 EXPLORING = "exploring_starts"
 """The setting that belongs to the training, not to the algorithm, and its key in a file."""
@@ -262,7 +262,7 @@ def _schedule(name: str, text: str) -> LinearSchedule:
 
 
 def _dictionary(name: str, text: str) -> dict[str, Any]:
-    """Read ``dict(key=value, ...)`` whose values are literals or classes of :data:`NAMED`."""
+    """Read ``dict(key=value, ...)`` whose values are literals or classes of ``torch.nn``."""
     try:
         match ast.parse(text, mode="eval").body:
             case ast.Call(func=ast.Name(id="dict"), args=[], keywords=words) if all(
@@ -274,14 +274,14 @@ def _dictionary(name: str, text: str) -> dict[str, Any]:
     except (SyntaxError, ValueError, KeyError):
         raise ValueError(
             f"{name} is {text!r}; allowed is dict(key=value, ...) with plain values, "
-            f"dict(...) or nn.{', nn.'.join(NAMED)}"
+            f"dict(...) or nn.{', nn.'.join(_NAMED)}"
         ) from None
 
 
 def _value(node: ast.expr) -> Any:
     match node:
         case ast.Attribute(value=ast.Name(id="nn"), attr=name):
-            return NAMED[name]
+            return _NAMED[name]
         case ast.Call():
             return _dictionary("value", ast.unparse(node))
         case _:

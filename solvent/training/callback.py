@@ -19,8 +19,6 @@ of a larger game. Early policies are poor, so the k-th policy has the weight k^2
 averaging, as in discounted regret minimization: Brown and Sandholm 2019).
 """
 
-from __future__ import annotations
-
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
@@ -47,6 +45,64 @@ from solvent.training.environments import NativeVecEnv, without_roles
 from solvent.training.extract import SEATS, extract, extract_seats
 
 Arrays = dict[str, NDArray[Any]]
+
+
+class AveragePolicy:
+    """The mean of a player's policies in each state, in which the k-th has the weight k^2.
+
+    Args:
+        game: The game.
+        player: The player whose policies are averaged.
+
+    Attributes:
+        game: The game.
+        count: Number of policies in the mean.
+        mean: [S, A] mean of the policies; uniform while there are none.
+    """
+
+    def __init__(self, game: TabularGame, player: int) -> None:
+        self.game, self._player = game, player
+        self.count = 0
+        self.mean: Floats = TabularPolicy.uniform(game, player=player).probabilities
+
+    def add(self, policy: TabularPolicy) -> None:
+        """Add a policy to the mean.
+
+        Args:
+            policy: A policy of the player.
+
+        Raises:
+            ValueError: If the policy is for another game.
+        """
+        policy.check_is_for(self.game)
+        self.count += 1
+        # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
+        share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
+        self.mean += share * (policy.probabilities - self.mean)
+
+    def restore(self, count: int, mean: Floats) -> None:
+        """Restore the state of another average of the same kind.
+
+        Args:
+            count: Number of policies in it, at least 0.
+            mean: [S, A] mean of the policies.
+
+        Raises:
+            ValueError: If `mean` is not a policy.
+        """
+        TabularPolicy.of(self.game, mean, player=self._player, name="average")
+        self.count, self.mean = count, np.array(mean, np.float64)
+
+    def policy(self, name: str = "average") -> TabularPolicy:
+        """Return the mean so far as a policy.
+
+        Args:
+            name: Name of the policy.
+        """
+        # Rounding leaves sums that are off by some units in the last place.
+        total = self.mean.sum(axis=1, keepdims=True)
+        mean = self.mean / np.where(total > 0, total, 1.0)
+        return TabularPolicy.of(self.game, mean, player=self._player, name=name)
 
 
 class Snapshot(NamedTuple):
@@ -230,64 +286,6 @@ class SnapshotCallback(Watcher):
     def _on_rollout_start(self) -> None:
         if self.num_timesteps // self._every > self._venv.remembered // self._every:
             self._venv.remember(self.model)
-
-
-class AveragePolicy:
-    """The mean of a player's policies in each state, in which the k-th has the weight k^2.
-
-    Args:
-        game: The game.
-        player: The player whose policies are averaged.
-
-    Attributes:
-        game: The game.
-        count: Number of policies in the mean.
-        mean: [S, A] mean of the policies; uniform while there are none.
-    """
-
-    def __init__(self, game: TabularGame, player: int) -> None:
-        self.game, self._player = game, player
-        self.count = 0
-        self.mean: Floats = TabularPolicy.uniform(game, player=player).probabilities
-
-    def add(self, policy: TabularPolicy) -> None:
-        """Add a policy to the mean.
-
-        Args:
-            policy: A policy of the player.
-
-        Raises:
-            ValueError: If the policy is for another game.
-        """
-        policy.check_is_for(self.game)
-        self.count += 1
-        # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
-        share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
-        self.mean += share * (policy.probabilities - self.mean)
-
-    def restore(self, count: int, mean: Floats) -> None:
-        """Restore the state of another average of the same kind.
-
-        Args:
-            count: Number of policies in it, at least 0.
-            mean: [S, A] mean of the policies.
-
-        Raises:
-            ValueError: If `mean` is not a policy.
-        """
-        TabularPolicy.of(self.game, mean, player=self._player, name="average")
-        self.count, self.mean = count, np.array(mean, np.float64)
-
-    def policy(self, name: str = "average") -> TabularPolicy:
-        """Return the mean so far as a policy.
-
-        Args:
-            name: Name of the policy.
-        """
-        # Rounding leaves sums that are off by some units in the last place.
-        total = self.mean.sum(axis=1, keepdims=True)
-        mean = self.mean / np.where(total > 0, total, 1.0)
-        return TabularPolicy.of(self.game, mean, player=self._player, name=name)
 
 
 INTERVAL = 0.2

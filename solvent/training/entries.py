@@ -15,8 +15,8 @@ from solvent.training.algorithms import ALGORITHMS, EXPLORING, SELF_PLAY_ALGORIT
 from solvent.training.environments import act_at_once
 from solvent.training.train import train
 
-EVALUATIONS = 10
-"""Number of points of a learning curve after the first."""
+# Number of points of a learning curve after the first.
+_EVALUATIONS = 10
 
 
 def _train(
@@ -25,7 +25,7 @@ def _train(
     seed: int,
     budget: Budget,
     callback: RunCallback,
-    evaluations: int = EVALUATIONS,
+    evaluations: int = _EVALUATIONS,
     **settings: Any,
 ) -> Any:
     """Train in the run's folder, where the benchmark looks for the record of the training.

@@ -266,11 +266,9 @@ def importance(game: TabularGame, solution: Solution) -> Floats:
     Raises:
         ValueError: If no choice makes a difference anywhere.
     """
-    best = np.full(game.n_states, -np.inf)
-    worst = np.full(game.n_states, np.inf)
-    np.maximum.at(best, game.row_state, solution.action_values)
-    np.minimum.at(worst, game.row_state, solution.action_values)
-    found = np.where(game.terminal, 0.0, best - worst)
+    q, live = solution.action_values, np.flatnonzero(~game.terminal)
+    begins, found = game.row_start[live], np.zeros(game.n_states)
+    found[live] = np.maximum.reduceat(q, begins) - np.minimum.reduceat(q, begins)
     if not found.any():
         raise ValueError(f"in {game.info.name} no choice makes a difference, wherever it begins")
     return found

@@ -37,7 +37,6 @@ from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.vec_env import VecNormalize
 from stable_baselines3.dqn.policies import DQNPolicy
 from torch import nn
-from torch.distributions import Categorical
 
 from solvent.baselines.gate import QueriedFunction, check_wrappers, layers
 from solvent.baselines.network import Network, NetworkPlayer
@@ -443,20 +442,26 @@ def mean_values(network: nn.Module, seen: Any) -> torch.Tensor:
     return found.mean(dim=1) if found.dim() == 3 else found
 
 
+def log_policy(policy: Any, seen: Any, legal: Bools) -> torch.Tensor:
+    """Return a network's log probabilities of all actions, [n, A].
+
+    Args:
+        policy: The actor and critic.
+        seen: [n, ...] observations.
+        legal: [n, A] the legal actions, where they are masked.
+    """
+    told = {"action_masks": legal} if isinstance(policy, MaskableActorCriticPolicy) else {}
+    observation, _ = policy.obs_to_tensor(seen)
+    found: torch.Tensor = policy.get_distribution(observation, **told).distribution.logits
+    return found
+
+
 @torch.no_grad()
 def _action_probabilities(model: BaseAlgorithm, seen: NDArray[np.generic], legal: Bools) -> Floats:
     """Return action weights, [n, A]; the greedy action has the largest, the first on ties."""
-    policy = model.policy
-    observation = policy.obs_to_tensor(seen)[0]
-    if isinstance(policy, MaskableActorCriticPolicy):
-        distribution = policy.get_distribution(observation, action_masks=legal).distribution
-        assert isinstance(distribution, Categorical)
-        # sb3-contrib masks with a logit of -1e8, which is small but not nothing.
-        return np.where(legal, distribution.probs.cpu().numpy(), 0.0)
-    assert isinstance(policy, ActorCriticPolicy)
-    distribution = policy.get_distribution(observation).distribution
-    assert isinstance(distribution, Categorical)
-    return np.asarray(distribution.probs.cpu().numpy())
+    chances = torch.softmax(log_policy(model.policy, seen, legal), dim=1).cpu().numpy()
+    # sb3-contrib masks with a logit of -1e8, which is small but not nothing.
+    return np.where(legal, chances, 0.0) if is_masked(model) else np.asarray(chances)
 
 
 def _check_kind(model: BaseAlgorithm) -> None:

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property, partial
 from math import isnan
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, cast
 
 from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -76,8 +76,8 @@ KINDS = {
 # The files of the sampled and of the greedy network.
 _NETWORKS = ("network.npz", "network_mode.npz")
 
-Policies = Sequence[tuple[TabularPolicy, Floats | None]]
-"""A policy for each learned seat, with its probability of illegal actions, [S], if known."""
+# A policy for each learned seat, with its probability of illegal actions, [S], if known.
+_Policies = Sequence[tuple[TabularPolicy, Floats | None]]
 
 
 @dataclass(eq=False)
@@ -117,7 +117,6 @@ class Training(ABC):
     refresh: int | None
     evaluations: int | None
     players: int = field(init=False)
-    _env: Any = field(init=False, default=None)
 
     point: ClassVar[type[Any]]
     """The class of a point of the learning curve."""
@@ -198,11 +197,6 @@ class Training(ABC):
             TypeError: If an entry of the record has another type.
         """
 
-    def close(self) -> None:
-        """Close the environment, if there is one."""
-        if self._env is not None:
-            self._env.close()
-
 
 class WithTable(Training):
     """One seat or both seats of a game that has a table.
@@ -254,7 +248,7 @@ class WithTable(Training):
             model: The learner.
         """
 
-    def policies(self, model: BaseAlgorithm) -> dict[str, Policies]:
+    def policies(self, model: BaseAlgorithm) -> dict[str, _Policies]:
         """Return the policies of each kind.
 
         Args:
@@ -318,7 +312,7 @@ class OneSeat(WithTable):
         self.game, self.left = self._seat.game, self._seat.left
         self.players = self.game.info.players
         share = self.exploring_starts
-        if len(self._env.unwrapped.opponents) > 1:
+        if len(cast(Any, self._env.unwrapped).opponents) > 1:
             if share:
                 raise ValueError(
                     f"exploring_starts is {shown(share)}; it has to be 0 against several opponents"
@@ -395,8 +389,7 @@ class SelfPlay(WithTable):
         self._env = self._make_env()
 
     def make_env(self) -> NativeVecEnv:
-        env: NativeVecEnv = self._env
-        return env
+        return self._env
 
     def _make_env(self) -> SelfPlayEnv:
         game, size, n_envs = self.game, self.request["past_selves"], self.setup.n_envs
@@ -429,7 +422,7 @@ class SelfPlay(WithTable):
     def learned(self, model: BaseAlgorithm) -> Sequence[Extraction]:
         return extract_seats(model, self.game, observation=self.observation, name=self.name)
 
-    def policies(self, model: BaseAlgorithm) -> dict[str, Policies]:
+    def policies(self, model: BaseAlgorithm) -> dict[str, _Policies]:
         averages = [(one.policy(f"{self.name} (average)"), None) for one in self._averages]
         return {**super().policies(model), "averages": averages}
 
@@ -467,7 +460,7 @@ class WithoutTable(Training):
         kwargs, own = self.request["env_kwargs"], self.self_play
         # Snapshots take the place of the uniform opponent.
         kwargs = {**kwargs, "opponent": "uniform"} if own else kwargs
-        env = self._env = make_vector_env(self.request["environment"], self.setup.n_envs, kwargs)
+        env = make_vector_env(self.request["environment"], self.setup.n_envs, kwargs)
         if not own:
             return NativeVecEnv(env)
         size = self.request["past_selves"]

@@ -39,7 +39,6 @@ import numpy as np
 import torch
 from numpy.typing import NDArray
 from sb3_contrib import MaskablePPO
-from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.qrdqn.policies import QRDQNPolicy
 from stable_baselines3 import A2C, PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
@@ -50,7 +49,7 @@ from torch import nn
 from solvent.envs.sampling import kind_that_fits
 from solvent.exact import ImproperGameError, cached_solution, policy_value, state_visitation
 from solvent.model import TabularGame, TabularPolicy, discounted, project
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.arrays import Floats, Ints
 from solvent.model.transforms import discounted_policy
 from solvent.training.algorithms import Watcher
 from solvent.training.extract import (
@@ -59,6 +58,7 @@ from solvent.training.extract import (
     extract,
     inputs,
     is_masked,
+    log_policy,
     mean_values,
 )
 from solvent.training.learners import keys_of
@@ -554,22 +554,6 @@ class ActorGradient:
             twin.train()
         np.random.set_state(drawn)  # noqa: NPY002
         return np.array(found)
-
-
-def log_policy(policy: Any, rows: Any, allowed: Bools) -> torch.Tensor:
-    """Return a network's log probabilities of all actions, [n, A].
-
-    Args:
-        policy: The actor and critic.
-        rows: [n, ...] observations.
-        allowed: [n, A] the legal actions, where they are masked.
-    """
-    told = {}
-    if isinstance(policy, MaskableActorCriticPolicy):
-        told = {"action_masks": allowed}
-    seen, _ = policy.obs_to_tensor(rows)
-    found: torch.Tensor = policy.get_distribution(seen, **told).distribution.logits
-    return found
 
 
 def _parts(shape: tuple[int, ...]) -> list[Any]:

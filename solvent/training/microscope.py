@@ -58,7 +58,7 @@ from solvent.training.algorithms import (
     requested,
 )
 from solvent.training.environments import NativeVecEnv, make_vector_env, named_environment
-from solvent.training.extract import OF_ACTION_VALUES, mean_values, value_network
+from solvent.training.extract import OF_ACTION_VALUES, log_policy, mean_values, value_network
 from solvent.training.learner_values import (
     POLICY_GRADIENT,
     ExactAdvantages,
@@ -67,7 +67,6 @@ from solvent.training.learner_values import (
     Informed,
     LearnerValues,
     Values,
-    log_policy,
     read_gradient,
 )
 from solvent.training.learners import ILLEGAL
@@ -77,8 +76,8 @@ STEPS, BATCH, RATE, EVERY = 1000, 2048, 1e-2, 100
 """Steps of a fit, largest number of states in a step, Adam's initial learning rate, which falls
 linearly to 0, and steps between the policies that are scored."""
 
-LEAST = 0.01
-"""Importance of a state in which no choice matters, as a share of the largest importance."""
+# Importance of a state in which no choice matters, as a share of the largest importance.
+_LEAST = 0.01
 
 TIE = 1e-9
 """Largest gap that counts as 0, in units of the value if that is larger than 1."""
@@ -175,7 +174,7 @@ def approximation(values: LearnerValues, solution: Solution) -> float:
     matters = best[:, 0] - np.where(np.isfinite(q), q, best).mean(axis=1)
     if not matters.max(initial=0.0) > 0:
         return 0.0
-    weight = (visits / visits.sum() + 1 / len(at)) * np.maximum(matters, LEAST * matters.max())
+    weight = (visits / visits.sum() + 1 / len(at)) * np.maximum(matters, _LEAST * matters.max())
     weight /= weight.sum()
     least, batch = np.inf, np.arange(len(at))
     share = weight[:, None]

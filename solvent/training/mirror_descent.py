@@ -66,8 +66,8 @@ from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
 from solvent.training.extract import SEATS
 
-LEFT = 0.1
-"""Final learning rate and step size, as a share of the initial ones."""
+# Final learning rate and step size, as a share of the initial ones.
+_LEFT = 0.1
 
 # The share of training in which the temperature falls.
 _COOLING = 0.3
@@ -252,7 +252,7 @@ class MirrorDescent(MaskablePPO):
         super().__init__(
             policy,
             env,
-            learning_rate=LinearSchedule(learning_rate, LEFT * learning_rate, 1.0),
+            learning_rate=LinearSchedule(learning_rate, _LEFT * learning_rate, 1.0),
             n_steps=n_steps,
             batch_size=batch_size,
             n_epochs=n_epochs,
@@ -364,7 +364,7 @@ class MirrorDescent(MaskablePPO):
     def _step(self) -> tuple[float, float]:
         """Return the present step size of mirror descent, and its temperature."""
         remaining = self._current_progress_remaining
-        size = self.step_size * (LEFT + (1 - LEFT) * remaining)
+        size = self.step_size * (_LEFT + (1 - _LEFT) * remaining)
         warm = max(0.0, 1 - (1 - remaining) / _COOLING)
         return size, self.temperature**warm * self.last_temperature ** (1 - warm)
 

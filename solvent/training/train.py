@@ -91,7 +91,8 @@ from solvent.training.learner_values import ExactAdvantages, ExactTargets
 
 Arrays = dict[str, NDArray[Any]]
 
-SCHEMA = Schema(
+# Schema of a checkpoint's file.
+_SCHEMA = Schema(
     "checkpoint",
     {
         "request": str,
@@ -108,7 +109,6 @@ SCHEMA = Schema(
         **dict.fromkeys(("policy:*", "moments:*", "env:*", "replay:*", "_last_*"), ArraySchema()),
     },
 )
-"""Schema of a checkpoint's file."""
 
 # Attributes of a learner that count or follow a schedule; each learner has some of them.
 _COUNTERS = (
@@ -146,7 +146,7 @@ def save_checkpoint(
     # Stable-Baselines3 draws from NumPy's global generator.
     name, words, *position = np.random.get_state(legacy=True)  # noqa: NPY002
     header = {
-        "kind": SCHEMA.kind,
+        "kind": _SCHEMA.kind,
         "request": request,
         "counters": {name: getattr(model, name) for name in _COUNTERS if hasattr(model, name)},
         "groups": optimizer["param_groups"],
@@ -200,7 +200,7 @@ def restore_checkpoint(
     buffer, env = _replay_buffer(model), cast(Any, model.env)
     contents = {} if buffer is None else _contents(buffer)
     largest = LARGEST + sum(array.nbytes for array in contents.values())
-    header, arrays = read_archive(path, SCHEMA, largest=largest)
+    header, arrays = read_archive(path, _SCHEMA, largest=largest)
     if header["request"] != request:
         raise StoreError(f"{path}: is of another training than the one in this folder")
     try:
@@ -248,9 +248,8 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
 def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
     """Restore the replay buffer."""
     position, full, binary = held
-    if type(full) is not bool or type(position) is not int:
-        raise TypeError(f"the replay buffer is filled up to {shown(position)}")
-    if not 0 <= position < buffer.buffer_size:
+    counts = type(full) is bool and type(position) is int
+    if not (counts and 0 <= position < buffer.buffer_size):
         raise ValueError(f"the replay buffer is filled up to {shown(position)}")
     buffer.pos, buffer.full = position, full
     for name, array in _contents(buffer).items():
@@ -504,25 +503,22 @@ def train(
     for one in _every(callback):
         if isinstance(one, (ExactAdvantages, ExactTargets)):
             training.request[GIVEN] = one.suffix.removeprefix("+")
+    run = RunFolder(Path(folder), training.request)
+
+    def work() -> None:
+        both = " self-play" if self_play else ""
+        bar = training_bar(f"{training.request['environment']} {algorithm}{both} seed {seed}")
+        with bar if progress is True else nullcontext(progress or None) as report:
+            _learn(run, training, report, callback)
+
+    result = run.finish(work, resume)["result"]
     try:
-        run = RunFolder(Path(folder), training.request)
-
-        def work() -> None:
-            both = " self-play" if self_play else ""
-            bar = training_bar(f"{training.request['environment']} {algorithm}{both} seed {seed}")
-            with bar if progress is True else nullcontext(progress or None) as report:
-                _learn(run, training, report, callback)
-
-        result = run.finish(work, resume)["result"]
-        try:
-            found = training.read(run.folder, result)
-            found |= {name: result[name] for name in ("timesteps", "cpu_seconds")}
-        except (KeyError, TypeError, IndexError) as error:
-            raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
-        found |= {name: run.request[name] for name in ("algorithm", "seed")}
-        return TrainingResult(folder=run.folder, saw=seen_of_solution(run.request), **found)
-    finally:
-        training.close()
+        found = training.read(run.folder, result)
+        found |= {name: result[name] for name in ("timesteps", "cpu_seconds")}
+    except (KeyError, TypeError, IndexError) as error:
+        raise StoreError(f"{run.record}: not the record of a training, or damaged") from error
+    found |= {name: run.request[name] for name in ("algorithm", "seed")}
+    return TrainingResult(folder=run.folder, saw=seen_of_solution(run.request), **found)
 
 
 def _every(callback: Any) -> Iterator[Any]:

@@ -37,7 +37,7 @@ from solvent.explore import (
     write_map,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
-from solvent.explore.explorer import live_grid_page, write_live_grid
+from solvent.explore.explorer import live_grid_page, render, write_live_grid
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
 from solvent.explore.server import (
     LARGEST_UPLOAD,
@@ -571,7 +571,7 @@ def test_the_page_is_one_small_file(tmp_path: Path) -> None:
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(", text)
     with pytest.raises(ValueError, match=r"grid\.txt"):
         write_live_grid(tmp_path / "grid.txt")
-    assert 'nonce="abc"' in live_grid_page(nonce="abc")
+    assert 'nonce="abc"' in render(None, live_grid_page(), nonce="abc")
 
 
 def test_the_rules_that_it_exports_are_a_game() -> None:
@@ -593,7 +593,7 @@ def test_an_exported_file_works_in_the_command(tmp_path: Path) -> None:
 def test_the_command_writes_the_page(tmp_path: Path) -> None:
     file = tmp_path / "grid.html"
     assert said("explore", "--live-grid", file).strip().endswith("written")
-    assert file.read_text(encoding="utf-8") == live_grid_page()
+    assert file.read_text(encoding="utf-8") == render(None, live_grid_page(), alone=True)
     file.unlink()
     for words, named in (("greed", "greed"), ("--port 0", "--port"), ("--no-browser", "--browser")):
         assert f"drop {named}" in refusal("explore", *words.split(), "--live-grid", file)
