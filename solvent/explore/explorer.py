@@ -389,7 +389,7 @@ def live_grid_page() -> WebPage:
         "presets": json.loads(beside(__file__, "live_grid_presets.json")),
         "script_json": script_json,
     }
-    return WebPage("live_grid.html.j2", "Live gridworld", values)
+    return WebPage("live_grid.html.j2", "Draw a grid", values)
 
 
 def write_live_grid(file: str | Path) -> Path:
