@@ -52,7 +52,7 @@ from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
 
 import solvent
-from solvent.model import GameInfo, TabularGame, game_from_prism, to_storm
+from solvent.model import GameInfo, TabularGame, compile_game, game_from_prism, to_storm
 from solvent.model.arrays import Floats, Ints
 
 # Largest difference allowed between values at the start, in units of the largest value.
@@ -315,7 +315,7 @@ def task(problem: Problem) -> Task:
 
 def consensus_task(k: int) -> Task:
     game = game_from_prism(CONSENSUS, property=SMALLEST, constants=f"K={k}")
-    table = game.tabulate()
+    table = compile_game(game)
     return Task(
         f"consensus {k}",
         lambda: replace(table),

@@ -289,7 +289,7 @@ def _learn_minimax(
         target = outcome_reward[outcome] + values[following]
         q[row] += (target - q[row]) / tried[row] ** exponent
         matrix = q[row_start[state] : row_start[state + 1]].reshape(m, n)
-        values[state], _, _ = solve_in(work, matrix, x, y)
+        values[state], _ = solve_in(work, matrix, x, y)
         state = following
     return state
 

@@ -201,6 +201,20 @@ class SeatSimulator(BatchSimulator):
     In its arrays, ``"side"`` is an index into `seats`, and ``"opponent"`` one into `opponents`.
     """
 
+    _weight: Ints
+    """The thresholds from which an opponent is drawn, [K]."""
+
+    @abstractmethod
+    def _set_pool(self, opponents: Any, weights: Sequence[float] | None) -> None:
+        """Replace the pool; see :meth:`set_opponents`."""
+
+    def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
+        from solvent.envs.kernels import draw_entries
+
+        self._set_pool(opponents, weights)
+        stream = self.arrays["stream"]
+        draw_entries(np.flatnonzero(stream), self._weight, stream, self.arrays["opponent"])
+
     def extra_info(self) -> dict[str, Batch]:
         seat = np.array(self.seats)[self.arrays["side"]]
         return {"seat": seat, "opponent": self.arrays["opponent"].astype(np.int64)}

@@ -223,24 +223,9 @@ class SeatBatch(TableSimulator, SeatSimulator):
         )
         self.arrays = self._episodes._asdict()
 
-    def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
-        """Replace the pool; running episodes continue against an opponent from the new pool.
-
-        This is cheap: nothing else is rebuilt, and the inverse CDF of a policy is computed once.
-
-        Args:
-            opponents: See :func:`solvent.envs.sampling.opponent_pool`.
-            weights: Weights with which they are drawn; None draws uniformly.
-
-        Raises:
-            ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
-        """
-        self._set_pool(opponents, weights)
-        begun = np.flatnonzero(self._episodes.stream)
-        draw_entries(begun, self._pool.weight, self._episodes.stream, self._episodes.opponent)
-
     def _set_pool(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
         self._pool, self.opponents = opponent_pool(self.game, self.table, opponents, weights)
+        self._weight = self._pool.weight
         shown = self.table.mask, self.table.observation
         self._inputs: tuple[Any, ...] = (*self._table, *self._pool, *shown)
 
@@ -460,21 +445,6 @@ class SimulatedSeatBatch(SeatSimulator):
         """Restore a pickled state and share the arrays again, since pickling copies views."""
         self.__dict__.update(state)
         self._share_arrays()
-
-    def set_opponents(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
-        """Replace the pool; running episodes continue against an opponent from the new pool.
-
-        Args:
-            opponents: The pool, from which each episode draws its opponent.
-            weights: A positive number for each opponent, in proportion to which it is drawn; None
-                draws uniformly.
-
-        Raises:
-            ValueError: If there are no opponents, or the weights are not as above.
-        """
-        self._set_pool(opponents, weights)
-        begun = np.flatnonzero(self._stream)
-        draw_entries(begun, self._weight, self._stream, self._opponent)
 
     def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         self.opponents = tuple(opponents)

@@ -51,7 +51,6 @@ from solvent.exact.compilation import (
     induce,
     raise_values,
     row_advantages,
-    substitute_back,
     transitions_of,
 )
 from solvent.exact.components import (
@@ -62,7 +61,7 @@ from solvent.exact.components import (
     leaving_rows,
 )
 from solvent.exact.decomposition import optimum, solve_values
-from solvent.exact.evaluation import nonterminating, row_weights
+from solvent.exact.evaluation import chain_solver, nonterminating, row_weights
 from solvent.exact.solution import WAY_OUT, CertificateError, ImproperGameError
 from solvent.model import GameInfo, TabularGame, TabularPolicy, against
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -352,8 +351,13 @@ def _shortfall(
             more, blur = averaged(*_rises(game, below, 0))
             if (rise + more + rounding + blur <= 0).all():
                 return sum(_at_start(game, below))
-    total = _expected_total(game, weight)
-    short, unmet = _bound(rise, rounding, total, lambda debt: averaged(*_rises(game, debt, 0)))
+    solve = chain_solver(game, weight)
+    short, unmet = _bound(
+        rise,
+        rounding,
+        lambda right, slack: solve(right, within=slack),
+        lambda debt: averaged(*_rises(game, debt, 0)),
+    )
     if unmet is not None:
         raise CertificateError(
             f"{game.info.name}: no lower bound could be proved at state {game.states[unmet]!r}; "
@@ -485,21 +489,6 @@ def _bound(
         if falls.all():
             return added, None
     return added, int(np.argmin(falls))
-
-
-def _expected_total(game: TabularGame, weight: Floats) -> Total:
-    """Return a function for the expected total gain when rows have the given weights."""
-    parts = components(game)
-    if parts.cyclic.any():
-        chain = Chain(game.info.name, transitions_of(game), weight)
-        return lambda right, slack: chain.solve(right, within=slack)
-
-    def total(right: Floats, _slack: Floats) -> Floats:
-        found = right.copy()
-        substitute_back(parts.order, transitions_of(game), weight, found)
-        return found
-
-    return total
 
 
 def _acyclic_total(game: TabularGame) -> Total:

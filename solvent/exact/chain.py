@@ -19,15 +19,14 @@ elimination is not too much work.
 """
 
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import reverse_cuthill_mckee
 
-from solvent.exact.compilation import Transitions, inner, kernel
+from solvent.exact.compilation import Transitions, kernel
 from solvent.exact.solution import CertificateError
-from solvent.model.arrays import Floats, Ints
+from solvent.model.arrays import Floats, Ints, members
 
 ELIMINATED = 64
 """Chains of at most this many states are eliminated at once."""
@@ -104,16 +103,23 @@ class Chain:
         self.name = name
         self._factors: dict[int, tuple[Floats, Floats, Ints] | None] = {}
         self.n = len(transitions.row_start) - 1
-        self.start, self.target, self.flow, moving = merge_rows(transitions, weight)
-        self.leaving = np.where(moving < 0, 1.0, 0.0 if leaving is None else leaving)
-        self.changing = self.leaving + np.maximum(moving, 0.0)
+        rows = np.flatnonzero(weight > 0)
+        state = np.repeat(np.arange(self.n), np.diff(transitions.row_start))[rows]
+        outcomes, length = members(transitions.outcome_start, rows)
+        source, target = np.repeat(state, length), transitions.next_state[outcomes]
+        flow = np.repeat(weight[rows], length) * transitions.probability[outcomes]
+        moving = source != target
+        entries = flow[moving], (source[moving], target[moving])
+        # P without its diagonal. The compiled loops read its arrays.
+        self.moves = csr_array(entries, shape=(self.n, self.n))
+        self.start: Ints = self.moves.indptr.astype(np.int64)
+        self.target: Ints = self.moves.indices.astype(np.int64)
+        self.flow: Floats = self.moves.data
+        ends = np.bincount(state, minlength=self.n) == 0
+        self.leaving = np.where(ends, 1.0, 0.0 if leaving is None else leaving)
+        self.changing = self.leaving + self.moves.sum(axis=1)
         if not (self.changing > 0).all():
             raise self._stuck()
-
-    @cached_property
-    def moves(self) -> Any:
-        """P without its diagonal, a sparse matrix [n, n]."""
-        return csr_array((self.flow, self.target, self.start), shape=(self.n, self.n))
 
     def solve(
         self,
@@ -209,29 +215,41 @@ class Chain:
         factors = self._factors[widest]
         if factors is None:
             return None
-        x = right.copy()
-        solve_band(factors, self.start, self.target, self.flow, self.leaving, transposed, x)
+        moves, changing, order = factors
+        # In a state without moves, the equation has one unknown.
+        ends = np.diff(self.start) == 0
+        x = np.where(ends, right / self.changing, 0.0)
+        inside = (right if transposed else right + self.moves @ x)[order]
+        solve_eliminated(moves, changing, inside, transposed)
+        x[order] = inside
+        if transposed:
+            x[ends] += (self.moves.T @ x / self.changing)[ends]
         return x
 
     def _factored(self, widest: int) -> tuple[Floats, Floats, Ints] | None:
-        """Eliminate the chain in an order of at most that bandwidth; None if it cannot be done."""
+        """Eliminate the chain in an order of at most that bandwidth; None if it cannot be done.
+
+        Returns:
+            The two arrays that :func:`eliminate` overwrites and returns, and the states in the
+            order of their elimination. States from which no move leads to another are left out.
+        """
         leads = np.diff(self.start) > 0
-        place = np.full(self.n, -1)
-        place[leads] = np.arange(leads.sum())
-        target = place[self.target]
-        # The slices of each state's moves, without moves to terminal states.
-        before = np.concatenate(([0], np.cumsum(target >= 0)))[self.start]
-        if self.n <= ELIMINATED:
-            found: tuple[Ints, int] | None = np.arange(leads.sum()), max(int(leads.sum()) - 1, 0)
-        else:
-            found = narrow_order(before[np.append(leads, True)], target[target >= 0], widest)
+        states = np.flatnonzero(leads)
+        inside = self.moves[states][:, states].tocoo()
+        found: tuple[Ints, int] | None = np.arange(len(states)), max(len(states) - 1, 0)
+        if self.n > ELIMINATED:
+            start = np.searchsorted(inside.row, np.arange(len(states) + 1))
+            found = narrow_order(start, inside.col, widest)
         if found is None:
             return None
         order, width = found
-        factors: tuple[Floats, Floats, Ints] = factor_band(
-            np.flatnonzero(leads)[order], width, self.start, self.target, self.flow, self.leaving
-        )
-        return factors if (factors[1] > 0).all() else None
+        place = np.argsort(order)
+        row = place[inside.row]
+        moves = np.zeros((len(states), 2 * width + 1))
+        moves[row, place[inside.col] - row + width] = inside.data
+        order = states[order]
+        changing = eliminate(moves, (self.leaving + self.moves @ (~leads).astype(float))[order])
+        return (moves, changing, order) if (changing > 0).all() else None
 
     def _stuck(self) -> CertificateError:
         return CertificateError(
@@ -241,39 +259,6 @@ class Chain:
 
 # The residual is computed again at the latest when its squared norm has fallen by this factor.
 _LEAST_GOAL = 1e-12
-
-
-@kernel(allocates=True)
-def merge_rows(transitions: Transitions, weight: Floats) -> tuple[Ints, Ints, Floats, Floats]:
-    """Return the chain in which each row has the given weight, without self-loops.
-
-    Returns:
-        start: [S+1] slices of the states' moves.
-        target: The states they lead to, distinct within a slice.
-        flow: Their probabilities.
-        total: [S] the sum of these; -1 for a state without a row of positive weight.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    n, most = len(row_start) - 1, len(next_state)
-    start, total, place = np.zeros(n + 1, np.int64), np.full(n, -1.0), np.full(n, -1)
-    target, flow = np.empty(most, np.int64), np.empty(most)
-    for s in range(n):
-        end = start[s]
-        for k in range(row_start[s], row_start[s + 1]):
-            if weight[k] > 0:
-                total[s] = max(total[s], 0.0)
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    t = next_state[o]
-                    if t == s:
-                        continue
-                    if place[t] < start[s]:
-                        place[t], target[end], flow[end] = end, t, 0.0
-                        end += 1
-                    flow[place[t]] += weight[k] * probability[o]
-                    total[s] += weight[k] * probability[o]
-        start[s + 1] = end
-    # Copies free the unused ends.
-    return start, target[: start[n]].copy(), flow[: start[n]].copy(), total
 
 
 @kernel()
@@ -453,7 +438,7 @@ def bicgstab(
         sweep(start, target, flow, changing, right, x)
 
 
-@inner
+@kernel(largest=9000, allocates=True)
 def eliminate(moves: Floats, leaving: Floats) -> Floats:
     """Eliminate the states of a chain from the last to the first, without any subtraction.
 
@@ -494,7 +479,7 @@ def eliminate(moves: Floats, leaving: Floats) -> Floats:
     return changing
 
 
-@inner
+@kernel(largest=9000)
 def solve_eliminated(moves: Floats, changing: Floats, x: Floats, transposed: bool) -> None:
     """Solve (I - P) x = right, or the transposed system, after :func:`eliminate`.
 
@@ -521,126 +506,6 @@ def solve_eliminated(moves: Floats, changing: Floats, x: Floats, transposed: boo
                 x[i] += moves[i, k - i + w] * x[k]
         if not transposed:
             x[i] /= changing[i]
-
-
-@inner
-def take(array: Any, where: Ints) -> Any:
-    """Return ``array[where]``, an expression that would take a second to compile."""
-    found = np.empty(len(where), array.dtype)
-    for i in range(len(where)):
-        found[i] = array[where[i]]
-    return found
-
-
-@kernel(largest=3000, allocates=True)
-def factor_band(
-    order: Ints, width: int, start: Ints, target: Ints, flow: Floats, leaving: Floats
-) -> tuple[Floats, Floats, Ints]:
-    """Eliminate a chain in an order of its states with a small bandwidth.
-
-    Args:
-        order: [m] the states that are not terminal, in that order.
-        width: The bandwidth.
-        start: [S+1] entries of each row of P without its diagonal.
-        target: Columns of the entries.
-        flow: Values of the entries.
-        leaving: [S] the probability of leaving from each state.
-
-    Returns:
-        The two arrays that :func:`eliminate` overwrites and returns, and the place of each state in
-        the order, [S], -1 for terminal ones.
-    """
-    place, out = np.full(len(leaving), -1), take(leaving, order)
-    for i, s in enumerate(order):
-        place[s] = i
-    moves = np.zeros((len(order), 2 * width + 1))
-    for i, s in enumerate(order):
-        for e in range(start[s], start[s + 1]):
-            if place[target[e]] >= 0:
-                moves[i, place[target[e]] - i + width] += flow[e]
-            else:
-                out[i] += flow[e]
-    return moves, eliminate(moves, out), place
-
-
-@kernel(largest=3000, allocates=True)
-def solve_band(
-    factors: tuple[Floats, Floats, Ints],
-    start: Ints,
-    target: Ints,
-    flow: Floats,
-    leaving: Floats,
-    transposed: bool,
-    x: Floats,
-) -> None:
-    """Solve (I - P) x = r, or the transposed system, after :func:`factor_band`.
-
-    Args:
-        factors: The arrays that :func:`factor_band` returned.
-        start: Array as in :func:`factor_band`.
-        target: Array as in :func:`factor_band`.
-        flow: Array as in :func:`factor_band`.
-        leaving: Array as in :func:`factor_band`.
-        transposed: Whether to solve the transposed system.
-        x: [S] the right side r, overwritten with the solution.
-    """
-    moves, changing, place = factors
-    inside = np.empty(len(changing))
-    for s in range(len(x)):
-        if place[s] < 0 and not transposed:
-            x[s] /= leaving[s]
-    for s in range(len(x)):
-        if place[s] >= 0:
-            inside[place[s]] = x[s]
-            for e in range(start[s], start[s + 1]):
-                if place[target[e]] < 0 and not transposed:
-                    inside[place[s]] += flow[e] * x[target[e]]
-    solve_eliminated(moves, changing, inside, transposed)
-    for s in range(len(x)):
-        if place[s] >= 0:
-            x[s] = inside[place[s]]
-            for e in range(start[s], start[s + 1]):
-                if place[target[e]] < 0 and transposed:
-                    x[target[e]] += flow[e] * x[s]
-    for s in range(len(x)):
-        if place[s] < 0 and transposed:
-            x[s] /= leaving[s]
-
-
-@kernel(allocates=True)
-def take_edges(
-    transitions: Transitions, reward: Floats, boundary: Floats
-) -> tuple[Floats, Floats, Transitions]:
-    """Return the expected reward of each row of a component, and its outcomes inside.
-
-    Args:
-        transitions: Transitions of the component's n states; next states from n on are outside it.
-        reward: [N] of each outcome.
-        boundary: The values of the states outside.
-
-    Returns:
-        r: [k] the expected reward of each row, plus the expected value outside.
-        leaving: [k] the probability with which each row leaves.
-        edges: The outcomes that stay inside.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    n, k, inside, used = len(row_start) - 1, len(outcome_start) - 1, 0, 0
-    for t in next_state:
-        inside += t < n
-    r, leaving, start = np.zeros(k), np.zeros(k), np.zeros(k + 1, np.int64)
-    target, flow = np.empty(inside, np.int64), np.empty(inside)
-    for q in range(k):
-        for o in range(outcome_start[q], outcome_start[q + 1]):
-            t, p = next_state[o], probability[o]
-            if t < n:
-                target[used], flow[used] = t, p
-                used += 1
-                r[q] += p * reward[o]
-            else:
-                leaving[q] += p
-                r[q] += p * (reward[o] + boundary[t - n])
-        start[q + 1] = used
-    return r, leaving, Transitions(row_start, start, target, flow)
 
 
 @kernel(largest=20_000, allocates=True)

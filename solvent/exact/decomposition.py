@@ -70,7 +70,7 @@ def solve_values(game: TabularGame) -> Floats:
     Iteration begins with the rows of largest expected reward.
 
     Args:
-        game: A game in which only player 0 chooses. Its masks are not read.
+        game: A game in which only one player chooses. Its masks are not read.
     """
     return _solve(game, greedy=True)[0]
 

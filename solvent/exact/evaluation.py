@@ -19,6 +19,9 @@ A state from which an episode may reach such sets has their value; all other val
 the linear equations give them.
 """
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 
 from solvent.exact.chain import Chain
@@ -168,6 +171,25 @@ def row_weights(game: TabularGame, *policies: TabularPolicy) -> Floats:
     return weight
 
 
+def chain_solver(game: TabularGame, weight: Floats) -> Callable[..., Floats]:
+    """Return a function that solves (I - P) x = right for the chain of the weighted rows ([K]).
+
+    Its arguments are those of :meth:`solvent.exact.chain.Chain.solve`.
+    """
+    parts, transitions = components(game), transitions_of(game)
+    if parts.cyclic.any():
+        return Chain(game.info.name, transitions, weight).solve
+
+    def solve(right: Floats, *, within: Any = None, transposed: bool = False) -> Floats:
+        # With successors first the matrix is triangular, and substitution solves the system.
+        result = right.copy()
+        substitute = substitute_forward if transposed else substitute_back
+        substitute(parts.order, transitions, weight, result)
+        return result
+
+    return solve
+
+
 def _solve_chain(
     game: TabularGame,
     weight: Floats,
@@ -180,16 +202,8 @@ def _solve_chain(
 
     The chain is cut where it enters the `never_ending` states.
     """
-    parts = components(game)
-    if not parts.cyclic.any():
-        # With successors first the matrix is triangular, and substitution solves the system.
-        result = right.copy()
-        substitute = substitute_forward if transpose else substitute_back
-        substitute(parts.order, transitions_of(game), weight, result)
-        return result
-
     kept = np.where(never_ending[game.row_state], 0.0, weight)
-    return Chain(game.info.name, transitions_of(game), kept).solve(right, transposed=transpose)
+    return chain_solver(game, kept)(right, transposed=transpose)
 
 
 def nonterminating(game: TabularGame, weight: Floats) -> Bools:

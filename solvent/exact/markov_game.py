@@ -98,7 +98,7 @@ ROUGH = 1e-4
 strategies are evaluated only roughly."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class GameComponent(Component):
     """A component in which each state has a row for every pair of actions (i, j), by i, then j.
 
@@ -686,7 +686,7 @@ def solve_all_stages(
         largest[s] = changes[:size].max()
         if len(own) > 1 and len(other) > 1:
             a = payoff[:size].reshape((len(own), len(other)))
-            value[s], gap, _ = solve_in(work, a, own, other)
+            value[s], gap = solve_in(work, a, own, other)
             solved[s] = gap <= accepted * (high - low) + rounding * max(abs(low), abs(high))
             change[s] = largest[s]
         else:

@@ -65,11 +65,6 @@ LARGEST_GAP = 1e-9
 ROUNDING = 1e-14
 """Duality gap accepted in addition to :data:`LARGEST_GAP`, in units of the largest payoff."""
 
-STEPS = ("saddle point", "given supports", "simplex", "retried", "HiGHS")
-"""The ways to solve a game, as :attr:`MatrixGames.solved_by` numbers them."""
-
-HIGHS = len(STEPS) - 1
-
 SURE = 1e-9
 """A mixed strategy has to dominate by this much of the payoffs' range; pure ones exactly."""
 
@@ -100,14 +95,12 @@ class MatrixGames:
         row_strategy: [G, m] probabilities of the row player.
         column_strategy: [G, n] probabilities of the column player.
         duality_gap: [G] duality gaps, at least 0.
-        solved_by: [G] indices into :data:`STEPS`.
     """
 
     value: Floats
     row_strategy: Floats
     column_strategy: Floats
     duality_gap: Floats
-    solved_by: Ints
 
     def __len__(self) -> int:
         """Return the number of games."""
@@ -206,16 +199,16 @@ def solve_matrix_games(payoffs: Floats, *, start: MatrixGames | None = None) -> 
             raise ValueError(f"start= holds games [G, m, n] = {given}; the payoffs are {a.shape}")
         row_strategy[:], column_strategy[:] = start.row_strategy, start.column_strategy
 
-    value, gap, solved_by = solve_games(a, row_strategy, column_strategy)
+    value, gap = solve_games(a, row_strategy, column_strategy)
     # With "not", a gap that is NaN counts as too large.
     for game in np.flatnonzero(~(gap <= _accepted_gap(a))).tolist():
         try:
             again = solve_matrix_game(a[game])
         except ArithmeticError as error:
             raise ArithmeticError(f"game {game} of {games}: {error}") from error
-        value[game], gap[game], solved_by[game] = again.value, again.duality_gap, HIGHS
+        value[game], gap[game] = again.value, again.duality_gap
         row_strategy[game], column_strategy[game] = again.row_strategy, again.column_strategy
-    return MatrixGames(value, row_strategy, column_strategy, gap, solved_by)
+    return MatrixGames(value, row_strategy, column_strategy, gap)
 
 
 def _measured(a: Floats, x: Floats, y: Floats) -> MatrixGameSolution:
@@ -381,9 +374,6 @@ def _named(x: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
     return tuple((names[k], float(x[k])) for k in np.flatnonzero(x > 0).tolist())
 
 
-SADDLE, SUPPORT, COLD, RETRIED = range(4)
-"""The steps that solve games: 1, 2 and 3 of the module docstring, and a retry of step 3."""
-
 EXACT = 1e-13
 """Smaller duality gaps, in units of the range of payoffs, are rounding."""
 
@@ -471,7 +461,7 @@ def work_for(m: int, n: int) -> Work:
 @kernel(largest=500, allocates=True)
 def solve_games(
     payoffs: Floats, row_strategy: Floats, column_strategy: Floats
-) -> tuple[Floats, Floats, Ints]:
+) -> tuple[Floats, Floats]:
     """Solve many games, without checks.
 
     Args:
@@ -481,18 +471,18 @@ def solve_games(
         column_strategy: [G, n] the same for the column player.
 
     Returns:
-        Values, duality gaps, and how each game was solved, [G] each.
+        Values and duality gaps, [G] each.
     """
     games, m, n = payoffs.shape
     work = work_for(m, n)
-    values, gaps, how = np.zeros(games), np.zeros(games), np.zeros(games, np.int64)
+    values, gaps = np.zeros(games), np.zeros(games)
     for g in range(games):
-        values[g], gaps[g], how[g] = solve_in(work, payoffs[g], row_strategy[g], column_strategy[g])
-    return values, gaps, how
+        values[g], gaps[g] = solve_in(work, payoffs[g], row_strategy[g], column_strategy[g])
+    return values, gaps
 
 
 @inner
-def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float, int]:
+def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float]:
     """Solve a game.
 
     Args:
@@ -502,8 +492,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
         y: [n] the same for the column player.
 
     Returns:
-        The security level of the row player's strategy, the duality gap, and how the game was
-        solved.
+        The security level of the row player's strategy, and the duality gap.
     """
     low, high, row, column, floor, ceiling = _extremes(work.turned, work.weight, work.level, a)
     if floor >= ceiling:
@@ -511,7 +500,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
         y[:] = 0.0
         x[row] = 1.0
         y[column] = 1.0
-        return floor, 0.0, SADDLE
+        return floor, 0.0
     scale = high - low
     rounding = _FLOAT_ROUNDING * max(abs(low), abs(high))
     enough = max(EXACT * scale, rounding)
@@ -520,7 +509,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
     if support > 0 and _solve_support(work, support, a, high, scale, x, y):
         least, most = _bounds(work.turned, work.level, a, x, y)
         if most - least <= enough:
-            return least, max(most - least, 0.0), SUPPORT
+            return least, max(most - least, 0.0)
     closest, best = np.inf, 0
     for attempt in range(len(_SLACKS)):
         least, most = _attempt(work, a, low, high, floor, ceiling, attempt, enough, x, y)
@@ -530,7 +519,7 @@ def solve_in(work: Work, a: Floats, x: Floats, y: Floats) -> tuple[float, float,
             break
     if best != attempt:
         least, most = _attempt(work, a, low, high, floor, ceiling, best, enough, x, y)
-    return least, max(most - least, 0.0), COLD if attempt == 0 else RETRIED
+    return least, max(most - least, 0.0)
 
 
 @inner

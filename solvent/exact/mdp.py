@@ -45,9 +45,9 @@ Three things make that quick:
   doubles each time it fails.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -59,7 +59,6 @@ from solvent.exact.chain import (
     likeliest_exits,
     narrow_order,
     solve_eliminated,
-    take_edges,
 )
 from solvent.exact.compilation import (
     Transitions,
@@ -71,7 +70,7 @@ from solvent.exact.compilation import (
 from solvent.exact.components import lead_to, trace_back
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
-from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.arrays import Bools, Floats, Ints, grouped_sum, members
 
 TIE = 1e-13
 """Rows whose advantages differ by less than this, in units of what changes along them, tie."""
@@ -103,7 +102,7 @@ LOOSEN = 50
 """The tolerance for ties doubles after this many rounds: rounding may make iteration cycle."""
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(eq=False)
 class Component:
     """A set of n states that can all reach each other, with k rows and N outcomes.
 
@@ -115,6 +114,10 @@ class Component:
     ``reward``          [N] float64     of each outcome, to the player who chooses
     ``boundary``        [m] float64     the values of the states outside, to the same player
     ``players``         pair of str     the player who chooses and the other, for error messages
+    ``r``               [k] float64     the expected reward of each row plus the expected value
+                                        outside
+    ``leaving``         [k] float64     the probability with which each row leaves the component
+    ``edges``           Transitions     the outcomes that stay inside, with probabilities p(t|k)
     ==================  ==============  =======================================================
     """
 
@@ -124,6 +127,9 @@ class Component:
     reward: Floats
     boundary: Floats
     players: tuple[str, str]
+    r: Floats = field(init=False)
+    leaving: Floats = field(init=False)
+    edges: Transitions = field(init=False)
 
     @property
     def n(self) -> int:
@@ -145,25 +151,16 @@ class Component:
         """[N] the row of each outcome."""
         return np.repeat(np.arange(self.k), np.diff(self.transitions.outcome_start))
 
-    @property
-    def r(self) -> Floats:
-        """[k] the expected reward of each row, plus the expected value outside."""
-        return self._edges[0]
-
-    @property
-    def leaving(self) -> Floats:
-        """[k] the probability with which each row leaves the component."""
-        return self._edges[1]
-
-    @property
-    def edges(self) -> Transitions:
-        """The outcomes that stay in the component, with their probabilities p(t|k)."""
-        return self._edges[2]
-
-    @cached_property
-    def _edges(self) -> tuple[Floats, Floats, Transitions]:
-        r, leaving, edges = take_edges(self.transitions, self.reward, self.boundary)
-        return r, leaving, edges
+    def __post_init__(self) -> None:
+        """Separate the outcomes that stay inside."""
+        row_start, outcome_start, next_state, probability = self.transitions
+        inside = next_state < self.n
+        payoff = self.reward.copy()
+        payoff[~inside] += self.boundary[next_state[~inside] - self.n]
+        self.r = grouped_sum(self.outcome_row, probability * payoff, self.k)
+        self.leaving = grouped_sum(self.outcome_row[~inside], probability[~inside], self.k)
+        start = np.concatenate(([0], np.cumsum(inside)))[outcome_start]
+        self.edges = Transitions(row_start, start, next_state[inside], probability[inside])
 
     def name(self, s: int = 0) -> str:
         """Return the name of the game and one of its states, for error messages.
@@ -230,12 +227,72 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
     order = trace_back(c.edges, every, leaves(c, every))
     if len(order) < c.n:
         return False
-    outcome = approach_optimum(c.edges, c.leaving, c.r, order, -1, policy, values, ROUNDING)
+    outcome = _approached(c, order, -1, policy, values)
     if outcome == CONTRACTS_SLOWLY:
         start = c.edges.outcome_start[c.edges.row_start]
         order, width = narrow_order(start, c.edges.next_state, WIDEST) or (order, 0)
-        outcome = approach_optimum(c.edges, c.leaving, c.r, order, width, policy, values, ROUNDING)
-    return bool(outcome == CONVERGED)
+        outcome = _approached(c, order, width, policy, values)
+    return outcome == CONVERGED
+
+
+def _approached(c: Component, order: Ints, width: int, policy: Ints, values: Floats) -> int:
+    """Find values and a policy of a component, in most cases optimal up to rounding.
+
+    Nothing is proved here: the caller checks the policy, and the certificate checks the values.
+
+    Args:
+        c: The component.
+        order: [n] an order of the states.
+        width: Bandwidth of that order, to evaluate policies by elimination. 0 to evaluate them by
+            the Krylov method, -1 to return if sweeps contract slowly.
+        policy: [n] the row of each state to begin with; the best rows are written here.
+        values: [n] the values to begin with; the best ones are written here.
+
+    Returns:
+        `FAILED`, `CONVERGED` or `CONTRACTS_SLOWLY`.
+    """
+    rows, row_of, own = _renumbered(c, order, policy)
+    v = values[order]
+    if width > 0:
+        outcome = _eliminate(rows, own, v, width)
+    else:
+        outcome = _iterate(rows, own, v, ROUNDING, width < 0)
+    policy[order], values[order] = row_of[own], v
+    return outcome
+
+
+Rows: TypeAlias = tuple[Transitions, Floats, Floats]
+"""Transitions given that a row moves, the reward of each row until it moves, and the probability
+that this move leaves the component."""
+
+
+def _renumbered(c: Component, order: Ints, policy: Ints) -> tuple[Rows, Ints, Ints]:
+    """Return a component in a new order of states, without self-loops or rows that never move.
+
+    Args:
+        c: The component.
+        order: [n] an order of the states.
+        policy: [n] a row of each state.
+
+    Returns:
+        The rows that move, the former index of each, and the policy's row in each state.
+    """
+    rows, count = members(c.edges.row_start, order)
+    outcomes, length = members(c.edges.outcome_start, rows)
+    state = np.repeat(np.arange(c.n), count)
+    row = np.repeat(np.arange(len(rows)), length)
+    target = np.argsort(order)[c.edges.next_state[outcomes]]
+    flow = np.where(target == state[row], 0.0, c.edges.probability[outcomes])
+    moving = c.leaving[rows] + grouped_sum(row, flow, len(rows))
+    kept, used = moving > 0, flow > 0
+    rows, state, moving = rows[kept], state[kept], moving[kept]
+    row = (np.cumsum(kept) - 1)[row[used]]
+    start = np.searchsorted(state, np.arange(c.n + 1))
+    ends = np.searchsorted(row, np.arange(len(rows) + 1))
+    own, taken = start[:-1].copy(), np.flatnonzero(rows == policy[order][state])
+    own[state[taken]] = taken
+    transitions = Transitions(start, ends, target[used], flow[used] / moving[row])
+    return (transitions, c.r[rows] / moving, c.leaving[rows] / moving), rows, own
 
 
 def evaluate(
@@ -397,95 +454,10 @@ NEAR = 1e-12
 elimination does not halve them."""
 
 FAILED, CONVERGED, CONTRACTS_SLOWLY = 0, 1, 2
-"""Outcomes of :func:`approach_optimum`."""
+"""Outcomes of an approach to the optimum."""
 
 SMALLER = 0.1
 """Sweeps over a policy stop once values change by this fraction of the greedy sweep's change."""
-
-
-@kernel(largest=-1, allocates=True)
-def approach_optimum(
-    edges: Transitions,
-    leaving: Floats,
-    r: Floats,
-    order: Ints,
-    width: int,
-    policy: Ints,
-    v: Floats,
-    rounding: float,
-) -> int:
-    """Find values and a policy of a component, in most cases optimal up to rounding.
-
-    Nothing is proved here: the caller checks the policy, and the certificate checks the values.
-
-    Args:
-        edges: The outcomes that stay in the component.
-        leaving: [k] the probability with which each row leaves.
-        r: [k] the expected reward of each row, plus the expected value outside.
-        order: [n] an order of the states.
-        width: Bandwidth of that order, to evaluate policies by elimination. 0 to evaluate them by
-            the Krylov method, -1 to return if sweeps contract slowly.
-        policy: [n] the row of each state to begin with; the best rows are written here.
-        v: [n] the values to begin with; the best ones are written here.
-        rounding: Residuals of the Krylov method up to this, in units of their terms, are rounding.
-
-    Returns:
-        `FAILED`, `CONVERGED` or `CONTRACTS_SLOWLY`.
-    """
-    n = len(v)
-    component, row_of, own = _renumbered(order, edges, leaving, r, policy)
-    values = np.empty(n)
-    for i in range(n):
-        values[i] = v[order[i]]
-    if width > 0:
-        outcome: int = _eliminate(component, own, values, width)
-    else:
-        outcome = _iterate(component, own, values, rounding, width < 0)
-    for i in range(n):
-        policy[order[i]], v[order[i]] = row_of[own[i]], values[i]
-    return outcome
-
-
-@_inner
-def _renumbered(order, edges, leaving, r, policy):  # type: ignore[no-untyped-def]
-    """Return the component in a new order of states, without self-loops or rows that never move.
-
-    Returns:
-        component: Transitions given that a row moves, the reward of each row until it moves, and
-            the probability that this move leaves.
-        row_of: The former index of each row.
-        own: The policy's row in each state.
-    """
-    row_start, edge_start, target, flow = edges
-    n, rows, size = len(order), 0, 0
-    place = np.empty(n, np.int64)
-    for i in range(n):
-        place[order[i]] = i
-    starts, ends = np.zeros(n + 1, np.int64), np.zeros(len(leaving) + 1, np.int64)
-    to, chance = np.empty_like(target), np.empty_like(flow)
-    gain, out, row_of = np.empty_like(r), np.empty_like(r), np.empty(len(r), np.int64)
-    own = np.zeros(n, np.int64)
-    for i in range(n):
-        s = order[i]
-        own[i] = rows
-        for k in range(row_start[s], row_start[s + 1]):
-            moving = leaving[k]
-            for e in range(edge_start[k], edge_start[k + 1]):
-                if target[e] != s:
-                    moving += flow[e]
-            if not moving > 0:
-                continue
-            for e in range(edge_start[k], edge_start[k + 1]):
-                if target[e] != s:
-                    to[size], chance[size] = place[target[e]], flow[e] / moving
-                    size += 1
-            if k == policy[s]:
-                own[i] = rows
-            gain[rows], out[rows], row_of[rows] = r[k] / moving, leaving[k] / moving, k
-            rows += 1
-            ends[rows] = size
-        starts[i + 1] = rows
-    return (Transitions(starts, ends, to, chance), gain, out), row_of, own
 
 
 @_inner
@@ -506,8 +478,8 @@ def _policy_arrays(component):  # type: ignore[no-untyped-def]
     return start, np.empty(size, np.int64), np.empty(size), np.empty(n), np.empty(n)
 
 
-@_inner
-def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
+@kernel(largest=-1, allocates=True)
+def _eliminate(component: Rows, policy: Ints, v: Floats, width: int) -> int:
     """Improve values and a policy by greedy sweeps and eliminations; return the outcome."""
     n, chain, before, up = len(v), _policy_arrays(component), np.inf, True
     moves = np.empty((n, 2 * width + 1))
@@ -539,8 +511,8 @@ def _eliminate(component, policy, v, width):  # type: ignore[no-untyped-def]
     return FAILED
 
 
-@_inner
-def _iterate(component, policy, v, rounding, impatient):  # type: ignore[no-untyped-def]
+@kernel(largest=-1, allocates=True)
+def _iterate(component: Rows, policy: Ints, v: Floats, rounding: float, impatient: bool) -> int:
     """Improve values and a policy by sweeps and the Krylov method; return the outcome."""
     n, chain = len(v), _policy_arrays(component)
     moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))

@@ -42,8 +42,8 @@ import numpy as np
 
 from solvent.exact.certificate import refuse_cancelling_loops
 from solvent.exact.chain import NEAR_ROUNDING
-from solvent.exact.compilation import induce, transitions_of
 from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
+from solvent.exact.decomposition import solve_values
 from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, state_visitation
 from solvent.exact.linear_program import loops_of_least_reward
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution, check_solution
@@ -122,14 +122,9 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
     check_policy(policy, game)
     if not (game.action_count[1 - policy.player] > 1).any():
         return policy_value(game, policy)
-    parts = components(game)
-    if parts.cyclic.any():
+    if components(game).cyclic.any():
         return best_response(game, policy, tolerance=tolerance).values
-    left = against(game, without_negligible(policy))
-    values, chosen = np.zeros(game.n_states), np.empty(game.n_states, np.int64)
-    minimizing = left.action_count[1] > 1
-    induce(parts.order, transitions_of(left), left.outcome_reward, minimizing, values, chosen, 0.0)
-    return values
+    return solve_values(against(game, without_negligible(policy)))
 
 
 def without_negligible(policy: TabularPolicy) -> TabularPolicy:
@@ -268,22 +263,20 @@ def solve_with_nonterminating_play(
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
     label = end_components(game, free_rows(game))
-    holding = label >= 0
-    solution = solve_table(with_absorbing_action(game, player, holding), tolerance=tolerance)
-    probabilities = solution.policies[player].probabilities
-    policies = list(solution.policies)
-    policies[player] = replace(
-        solution.policies[player],
-        probabilities=_stay(game, player, label, probabilities),
-        model_hash=game.model_hash,
+    solution = solve_table(with_absorbing_action(game, player, label >= 0), tolerance=tolerance)
+    staying = _stay(game, player, label, solution.policies[player].probabilities)
+    first, second = (
+        replace(
+            policy,
+            probabilities=staying if policy.player == player else policy.probabilities,
+            model_hash=game.model_hash,
+        )
+        for policy in solution.policies
     )
-    policies[1 - player] = replace(solution.policies[1 - player], model_hash=game.model_hash)
-    kept = np.ones(len(solution.action_values), bool)
-    kept[np.cumsum(np.diff(game.row_start) + holding)[holding] - 1] = False
     return replace(
         solution,
-        action_values=solution.action_values[kept],
-        policies=(policies[0], policies[1]),
+        action_values=game.expectation(solution.values),
+        policies=(first, second),
         model_hash=game.model_hash,
     )
 

@@ -119,15 +119,8 @@ def strict_json(content: Any) -> str:
     Args:
         content: Mappings, lists and tuples of values that JSON has.
     """
-
-    def clean(value: Any) -> Any:
-        if isinstance(value, float):
-            return value if math.isfinite(value) else None
-        if isinstance(value, Mapping):
-            return {key: clean(item) for key, item in value.items()}
-        return [clean(item) for item in value] if isinstance(value, (list, tuple)) else value
-
-    return json.dumps(clean(content), indent=2, allow_nan=False)
+    finite = json.loads(json.dumps(content), parse_constant=lambda name: None)
+    return json.dumps(finite, indent=2, allow_nan=False)
 
 
 def _finite(text: str) -> float:

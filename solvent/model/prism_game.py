@@ -49,18 +49,19 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from importlib.util import find_spec
 from pathlib import Path
 from signal import Signals
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model.arrays import Bools, Floats, Ints, members
+from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import WINS, GameInfo, JointAction, Outcome, Words
 from solvent.model.parameters import brief, check_choice, described, shown
-from solvent.model.tabular import RationalGame, TabularGame
+from solvent.model.tabular import TabularGame
 from solvent.model.walk import rationals
 
 EXACT_STATES = 20_000
@@ -174,6 +175,10 @@ Args:
     return described(make, text, ())
 
 
+State: TypeAlias = tuple[Any, ...]
+"""The values of the variables."""
+
+
 @dataclass(frozen=True, eq=False)
 class PrismGame(Words):
     """A model and a property as a game; made by :func:`game_from_prism`.
@@ -182,69 +187,63 @@ class PrismGame(Words):
     variables; observations are the values, scaled to [0, 1].
 
     Attributes:
-        rational: The table, and the rationals behind it. If the model was read in floats, these
+        info: The model's file, its property and its constants.
+        start: The model's one initial state.
+        outcomes: The distribution of each action in each state; none where the goal is reached or
+            the property is decided in another way. If the model was read in floats, probabilities
             are the rationals that the floats stand for.
         variables: The names of the variables.
         sign: Factor from the game's value to the property's: -1 if the property asks for a
             minimum, else 1.
     """
 
-    rational: RationalGame
+    info: GameInfo
+    start: State
+    outcomes: Mapping[State, Mapping[int, tuple[Outcome, ...]]]
     variables: tuple[str, ...]
     sign: int
 
-    @property
-    def info(self) -> GameInfo:
-        """The model's file, its property and its constants."""
-        return self.rational.table.info
-
-    def tabulate(self) -> TabularGame:
-        """The table."""
-        return self.rational.table
-
     def initial(self) -> tuple[Outcome, ...]:
         """The model's one initial state."""
-        states = self.rational.table.states
-        return tuple(Outcome(p, states[s]) for s, p in self.rational.initial.items())
+        return (Outcome(Fraction(1), self.start),)
 
-    def legal_actions(self, state: Any) -> tuple[tuple[int, ...], ...]:
+    def legal_actions(self, state: State) -> tuple[tuple[int, ...], ...]:
         """The actions of the model in a state."""
-        table = self.rational.table
-        return (tuple(np.flatnonzero(table.mask[0][self._index(state)]).tolist()),)
+        return (tuple(self._outcomes_of(state)),)
 
-    def transition(self, state: Any, joint_action: JointAction) -> tuple[Outcome, ...]:
+    def transition(self, state: State, joint_action: JointAction) -> tuple[Outcome, ...]:
         """The distribution of an action of the model."""
-        game = self.rational
-        row = game.table.row(self._index(state), (joint_action[0], 0))
-        return tuple(
-            Outcome(
-                game.numbers[game.probability[n]],
-                game.table.states[int(game.table.next_state[n])],
-                game.numbers[game.reward[n]],
-            )
-            for n in range(*game.table.outcome_start[row : row + 2].tolist())
+        return self._outcomes_of(state)[joint_action[0]]
+
+    def is_terminal(self, state: State) -> bool:
+        """Return whether the goal is reached, or the property is decided in another way."""
+        return not self._outcomes_of(state)
+
+    def observe(self, state: State, player: int) -> NDArray[np.float32]:
+        """The variables' values, scaled to [0, 1]."""
+        low, high = self._extremes
+        return np.asarray(
+            (np.array(state, float) - low) / np.maximum(high - low, 1e-300), np.float32
         )
 
-    def is_terminal(self, state: Any) -> bool:
-        """Return whether the goal is reached, or the property is decided in another way."""
-        return bool(self.rational.table.terminal[self._index(state)])
+    @cached_property
+    def _extremes(self) -> tuple[Floats, Floats]:
+        """The least and the largest value of each variable."""
+        values = np.array(list(self.outcomes), float)
+        return values.min(axis=0), values.max(axis=0)
 
-    def observe(self, state: Any, player: int) -> NDArray[np.float32]:
-        """The variables' values, scaled to [0, 1]."""
-        return np.asarray(self.rational.table.observation[player][self._index(state)])
-
-    def coordinates(self, state: Any) -> Mapping[str, Any]:
+    def coordinates(self, state: State) -> Mapping[str, Any]:
         """The value of each variable."""
         return dict(zip(self.variables, state, strict=True))
 
-    def draw(self, state: Any) -> str:
+    def draw(self, state: State) -> str:
         """The variables and their values."""
         over = " (over)" if self.is_terminal(state) else ""
         return ", ".join(f"{k}={v}" for k, v in self.coordinates(state).items()) + over
 
-    def _index(self, state: Any) -> int:
+    def _outcomes_of(self, state: State) -> Mapping[int, tuple[Outcome, ...]]:
         try:
-            return self.rational.table.index[state]
+            return self.outcomes[state]
         except (KeyError, TypeError):
             raise ValueError(f"{self.info.name} has no state {shown(state)}") from None
 
@@ -454,48 +453,30 @@ class _Reading:
         names, action = self._actions()
         variables, states = self._states()
         usable = allowed & ~over[self.row_state]
-        first = np.isin(np.arange(len(states)), self.model.initial_states)
-
-        def with_successors(found: Bools) -> Bools:
-            after = found.copy()
-            after[self.target[(usable & found[self.row_state])[self.outcome_row]]] = True
-            return after
-
-        met = _fixed_point(with_successors, first)
-        kept = np.flatnonzero(usable & met[self.row_state])
-        kept = kept[np.lexsort((action[kept], self.row_state[kept]))]
-        place, states = np.cumsum(met) - 1, [states[s] for s in np.flatnonzero(met).tolist()]
-        outcomes, length = members(self.outcome_start, kept)
-        probabilities = [self.probability[n] for n in outcomes.tolist()]
-        if not self.model.is_exact:
-            rows = np.split(np.array(probabilities), np.cumsum(length)[:-1])
-            probabilities = [p for row in rows for p in rationals(row.tolist())]
-        paid = [sign * Fraction(rewards[n]) for n in outcomes.tolist()]
-        numbers = {number: i for i, number in enumerate(dict.fromkeys([*probabilities, *paid]))}
-        floats = np.array([float(number) for number in numbers])
-        p_index, r_index = (
-            np.array([numbers[number] for number in own], np.int32) for own in (probabilities, paid)
-        )
-        mask = np.zeros((len(states), len(names)), bool)
-        mask[place[self.row_state[kept]], action[kept]] = True
-        values: Floats = np.array([[float(v) for v in state] for state in states])
-        low = values.min(axis=0)
-        scaled = (values - low) / np.maximum(values.max(axis=0) - low, 1e-300)
-        table = TabularGame(
-            info=self._info(names, variables, chance, sign),
-            states=tuple(states),
-            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
-            outcome_start=np.concatenate(([0], np.cumsum(length))),
-            next_state=place[self.target[outcomes]],
-            probability=floats[p_index],
-            outcome_reward=floats[r_index],
-            mask=(mask, np.asarray(mask.any(axis=1))[:, None]),
-            initial=first[met].astype(float),
-            observation=(scaled.astype(np.float32),),
-        )
-        start = {int(np.argmax(table.initial)): Fraction(1)}
-        rational = RationalGame(table, tuple(numbers), p_index, r_index, start)
-        return PrismGame(rational, tuple(variables), sign)
+        start = int(self.model.initial_states[0])
+        outcomes: dict[State, dict[int, tuple[Outcome, ...]]] = {}
+        waiting = [start]
+        while waiting:
+            s = waiting.pop()
+            if states[s] in outcomes:
+                continue
+            own = outcomes[states[s]] = {}
+            rows = np.arange(*self.row_start[s : s + 2])
+            for row in sorted(rows[usable[rows]].tolist(), key=action.__getitem__):
+                branches = slice(*self.outcome_start[row : row + 2].tolist())
+                chances, targets = self.probability[branches], self.target[branches].tolist()
+                own[int(action[row])] = tuple(
+                    Outcome(p, states[target], sign * Fraction(reward))
+                    for p, target, reward in zip(
+                        chances if self.model.is_exact else rationals(chances),
+                        targets,
+                        rewards[branches],
+                        strict=True,
+                    )
+                )
+                waiting += targets
+        info = self._info(names, variables, chance, sign)
+        return PrismGame(info, states[start], outcomes, tuple(variables), sign)
 
     def _info(self, actions: list[str], variables: list[str], chance: bool, sign: int) -> GameInfo:
         """The description of the game."""
@@ -537,7 +518,7 @@ class _Reading:
         names = [name if copy == 1 else f"{name} #{copy}" for name, copy in order]
         return names, np.array([order[key] for key in keys], np.int64)
 
-    def _states(self) -> tuple[list[str], list[tuple[Any, ...]]]:
+    def _states(self) -> tuple[list[str], list[State]]:
         """The names of the variables, and their values in each state."""
         count = self.model.nr_states
         if self.model.has_state_valuations():

@@ -12,7 +12,7 @@ of them is read (:class:`LazyStates`), which an environment may never do.
 
 import json
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, partial
@@ -27,7 +27,7 @@ from solvent.model.game import Game, GameInfo, State
 from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
 from solvent.model.tabular import TabularGame
-from solvent.model.walk import MOST_STATES, compile_rules
+from solvent.model.walk import MOST_STATES, walk
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
 
@@ -58,9 +58,20 @@ def compile_game(
         ValueError: If a distribution does not sum to 1, or a probability is not positive; the
             message names the state and the action.
     """
-    return compile_rules(
-        game_of(game), reference=reference, max_states=max_states, progress=progress
-    )
+    game = game_of(game)
+    if isinstance(game, TabularGame):
+        return game
+    own: Any = None if reference else game
+    if hasattr(own, "table_from"):
+        whole = compile_game(own.game, max_states=max_states, progress=progress)
+        from_whole: TabularGame = own.table_from(whole)
+        return from_whole
+    if not hasattr(own, "tabulate"):
+        return walk(game, max_states, progress)
+    table = own.tabulate()
+    if not isinstance(table, TabularGame):
+        raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
+    return table
 
 
 def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:
@@ -110,9 +121,10 @@ def game_identity(game: Game) -> dict[str, Any] | None:
     if any(_names_a_file(value) for value in vars(game).values()):
         return None
     try:
-        return {"class": f"{kind.__module__}:{kind.__qualname__}", "fields": _fields(game)}
-    except (RecursionError, TypeError):
+        classes, fields = pack_states([game])
+    except (RecursionError, UnpackableError):
         return None
+    return {"classes": classes, "fields": fields}
 
 
 def names_files(info: GameInfo) -> bool:
@@ -130,27 +142,6 @@ def _names_a_file(value: Any) -> bool:
         return isinstance(value, Path) or (isinstance(value, str) and Path(value).exists())
     except (OSError, ValueError):  # Too long for a path, or with a zero byte.
         return False
-
-
-def _fields(value: Any) -> Any:
-    """Return a value as JSON, such that equal texts mean equal values.
-
-    Raises:
-        TypeError: If it contains something that is neither plain nor a frozen dataclass.
-    """
-    kind = type(value)
-    if value is None or kind in (bool, int, float, str):
-        return value
-    if kind is Fraction:
-        return ["Fraction", str(value)]
-    if isinstance(value, tuple) or kind is list:
-        return [kind.__name__, *map(_fields, value)]
-    if isinstance(value, Mapping):
-        return [kind.__name__, *([_fields(k), _fields(v)] for k, v in value.items())]
-    if is_dataclass(kind) and kind.__dataclass_params__.frozen:  # type: ignore[attr-defined]
-        own = {field.name: _fields(getattr(value, field.name)) for field in fields(value)}
-        return [f"{kind.__module__}:{kind.__qualname__}", own]
-    raise TypeError(f"{kind.__name__} is not plain")
 
 
 def _packed(game: Game, table: TabularGame) -> Packed | None:
@@ -195,10 +186,11 @@ class UnpackableError(ValueError):
     """A state holds something that cannot be stored."""
 
 
-def pack_states(states: Sequence[State]) -> tuple[list[str], str]:
+def pack_states(states: Sequence[Any]) -> tuple[list[str], str]:
     """Return the names of the classes in states, and the states as JSON.
 
-    A value with parts becomes a list: the number of its class, then the parts.
+    A value with parts becomes a list: the number of its class, then the parts. Rules, whose fields
+    may also be lists and mappings, are packed in the same way to identify them.
 
     Args:
         states: States of a table.
@@ -213,13 +205,17 @@ def pack_states(states: Sequence[State]) -> tuple[list[str], str]:
         if value is None or kind in (bool, int, float, str):
             return value
         if kind not in number:
-            if kind not in (tuple, Fraction) and not _is_record(kind):
+            if kind not in (tuple, list, dict, Fraction) and not _is_record(kind):
                 raise UnpackableError(f"{kind.__name__} is not stored")
             number[kind] = len(number)
         if kind is Fraction:
             return [number[kind], str(value)]
-        is_tuple = isinstance(value, tuple)
-        parts = value if is_tuple else [getattr(value, field.name) for field in fields(kind)]
+        if isinstance(value, dict):
+            parts: Iterable[Any] = value.items()
+        elif isinstance(value, (tuple, list)):
+            parts = value
+        else:
+            parts = [getattr(value, field.name) for field in fields(kind)]
         return [number[kind], *map(packed, parts)]
 
     text = json.dumps([packed(state) for state in states])

@@ -12,7 +12,6 @@ from hypothesis.extra.numpy import arrays
 from scipy import optimize
 
 from solvent.exact import MatrixGames, iterated_dominance, solve_matrix_game, solve_matrix_games
-from solvent.exact.matrix_game import HIGHS, RETRIED, STEPS
 
 
 @pytest.mark.parametrize(
@@ -179,11 +178,10 @@ def test_games_of_many_scales_are_solved_again_in_units_of_their_bracket() -> No
     )
     games = solve_matrix_games(payoffs)
     check(payoffs, games)
-    again = (games.solved_by == RETRIED) & (games.duality_gap <= 1e-12 * spread_of(payoffs))
-    assert again.sum() > 10
+    # The first attempt alone leaves 56 of them with a larger gap.
+    assert (games.duality_gap <= 1e-12 * spread_of(payoffs)).all()
     assert repr(games).startswith("<MatrixGames: 1000 of ")
     assert f"of {' x '.join(map(str, payoffs.shape[1:]))}, largest gap " in repr(games)
-    assert len(STEPS) == HIGHS + 1
 
 
 PAYOFFS = arrays(

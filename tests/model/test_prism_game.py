@@ -184,7 +184,7 @@ def test_published_values(one: Published) -> None:
         assert stormpy.build_model[float](program).nr_states == one.states
     for wanted, expected in one.values.items():
         game = read_model(one.path, wanted, one.constants)
-        solution = solvent.solve(game.tabulate())
+        solution = solvent.solve(compile_game(game))
         value = game.sign * solution.value
         assert value == pytest.approx(float(expected), rel=1e-9, abs=1e-15), wanted
         low, high = sorted((game.sign * solution.lower, game.sign * solution.upper))
@@ -226,9 +226,9 @@ def test_the_page_has_the_published_values() -> None:
 def test_ties_that_rounding_decides_are_proved(rounds: tuple[int, ...]) -> None:
     """Hardly anything changes along most rows here, so that rounding is as large as advantages."""
     path, wanted = FOLDER / "consensus.prism", 'Pmin=? [F "finished" & "ones"]'
-    assert read_model(path, wanted, "K=2").tabulate().n_states == 187  # docs/other-formats.md
+    assert compile_game(read_model(path, wanted, "K=2")).n_states == 187  # docs/other-formats.md
     for k in rounds:
-        solution = solvent.solve(read_model(path, wanted, f"K={k}").tabulate())
+        solution = solvent.solve(compile_game(read_model(path, wanted, f"K={k}")))
         assert solution.lower <= -storm_value(path, wanted, f"K={k}") <= solution.upper, k
         # Sweeps solve components of more than 500 states, and the certificate accepts 1e-11.
         assert solution.upper - solution.lower < (5e-13 if k <= 12 else 2e-11), k
@@ -294,7 +294,7 @@ def test_random_models_have_storms_values(tmp_path: Path) -> None:
                 infinite += expected == float("inf")
                 decided += expected != float("inf")
                 continue
-            value = game.sign * solvent.solve(game.tabulate()).value
+            value = game.sign * solvent.solve(compile_game(game)).value
             assert value == pytest.approx(float(expected), abs=1e-9), (seed, wanted)
             compared[wanted] += 1
     assert infinite > 5
@@ -342,7 +342,7 @@ def test_an_optimal_episode_ends_where_the_goal_is_avoided_for_ever(tmp_path: Pa
         encoding="utf-8",
     )
     least = read_model(path, "Pmin=? [F s=3]", "")
-    assert least.tabulate().terminal.sum() == 2
+    assert compile_game(least).terminal.sum() == 2
     assert solvent.solve(least).value == pytest.approx(-0.5)
     assert solvent.solve(read_model(path, "Pmax=? [F s=3]", "")).value == pytest.approx(1)
     env = Env(least)
@@ -378,7 +378,7 @@ def test_floats_are_near_the_rationals(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("solvent.model.prism_game.EXACT_STATES", 10)
     near = read_model(*asked)
     np.testing.assert_allclose(
-        exact.tabulate().probability, near.tabulate().probability, atol=1e-15
+        compile_game(exact).probability, compile_game(near).probability, atol=1e-15
     )
     assert solvent.solve(near).value == pytest.approx(-48)
 
@@ -442,7 +442,7 @@ def test_other_languages(tmp_path: Path) -> None:
     stormpy.io.export_jani_to_file(str(tmp_path / "coin.jani"), jani, asked_jani)
     for name in ("coin.drn", "coin.umb", "coin.jani"):
         game = game_from_prism(tmp_path / name, property=wanted)
-        assert game.tabulate().n_states == 272, name
+        assert compile_game(game).n_states == 272, name
         assert solvent.solve(game).value == pytest.approx(75), name
 
 

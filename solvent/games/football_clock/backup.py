@@ -357,7 +357,7 @@ def solve_lines(
             like = at if support[at, 0] or at % columns == 0 else at - 1
             _unpack(support[like, 0], x)
             _unpack(support[like, 1], y)
-            value[at], gap, _ = solve_in(work, payoff, x, y)
+            value[at], gap = solve_in(work, payoff, x, y)
             support[at, 0], support[at, 1] = _support_of(x), _support_of(y)
             largest_gap = max(largest_gap, gap)
             if wanted:
