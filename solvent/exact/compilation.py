@@ -227,30 +227,6 @@ def row_advantages(
 
 
 @kernel()
-def add_rises(
-    edges: Transitions,
-    leaving: Floats,
-    values: Floats,
-    advantage: Floats,
-) -> None:
-    """Add the advantages of further values, which are 0 outside a component, to those of its rows.
-
-    Args:
-        edges: The outcomes that stay in the component.
-        leaving: [k] the probability with which each row leaves it.
-        values: [n] the further values.
-        advantage: [k] the advantages; read and written.
-    """
-    row_start, edge_start, target, flow = edges
-    for s in range(len(row_start) - 1):
-        for k in range(row_start[s], row_start[s + 1]):
-            rise = 0.0
-            for e in range(edge_start[k], edge_start[k + 1]):
-                rise += flow[e] * (values[target[e]] - values[s])
-            advantage[k] += rise - leaving[k] * values[s]
-
-
-@kernel()
 def raise_values(
     transitions: Transitions,
     fall: Floats,
@@ -290,52 +266,30 @@ def raise_values(
 
 
 @kernel()
-def substitute_back(
-    states: Ints,
-    transitions: Transitions,
-    weight: Floats,
-    values: Floats,
+def substitute(
+    states: Ints, transitions: Transitions, weight: Floats, x: Floats, transposed: bool
 ) -> None:
-    """Solve (I - P) v = r in place for a chain without cycles; `values` holds r, then v.
+    """Solve (I - P) x = right, or the transposed system, in place for a chain without cycles.
 
     Args:
-        states: Successors first.
+        states: All states, successors first; the transposed system is solved in reverse.
         transitions: The transitions of the game.
         weight: [K] the probability of each row in its state.
-        values: [S] the right side r, then the values v; read and written.
+        x: [S] the right side, overwritten with the solution.
+        transposed: Whether to solve the transposed system.
     """
     row_start, outcome_start, next_state, probability = transitions
-    for s in states:
+    for i in range(len(states)):
+        s = states[len(states) - 1 - i if transposed else i]
         for k in range(row_start[s], row_start[s + 1]):
             if weight[k] > 0:
-                expected = 0.0
+                flow, expected = x[s] * weight[k], 0.0
                 for n in range(outcome_start[k], outcome_start[k + 1]):
-                    expected += probability[n] * values[next_state[n]]
-                values[s] += weight[k] * expected
-
-
-@kernel()
-def substitute_forward(
-    states: Ints,
-    transitions: Transitions,
-    weight: Floats,
-    visits: Floats,
-) -> None:
-    """Solve (I - P)' d = mu in place for a chain without cycles; `visits` holds mu, then d.
-
-    Args:
-        states: All states, successors first; they are visited in reverse.
-        transitions: The transitions of the game.
-        weight: [K] the probability of each row in its state.
-        visits: [S] the start distribution, then the occupancy measure; read and written.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    for s in states[::-1]:
-        for k in range(row_start[s], row_start[s + 1]):
-            flow = visits[s] * weight[k]
-            if flow > 0:
-                for n in range(outcome_start[k], outcome_start[k + 1]):
-                    visits[next_state[n]] += flow * probability[n]
+                    if transposed:
+                        x[next_state[n]] += flow * probability[n]
+                    else:
+                        expected += probability[n] * x[next_state[n]]
+                x[s] += weight[k] * expected
 
 
 @kernel()

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.chain import Chain
-from solvent.exact.compilation import substitute_back, substitute_forward, transitions_of
+from solvent.exact.compilation import substitute, transitions_of
 from solvent.exact.components import can_reach, components, end_components, leaving_rows
 from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
@@ -183,8 +183,7 @@ def chain_solver(game: TabularGame, weight: Floats) -> Callable[..., Floats]:
     def solve(right: Floats, *, within: Any = None, transposed: bool = False) -> Floats:
         # With successors first the matrix is triangular, and substitution solves the system.
         result = right.copy()
-        substitute = substitute_forward if transposed else substitute_back
-        substitute(parts.order, transitions, weight, result)
+        substitute(parts.order, transitions, weight, result, transposed)
         return result
 
     return solve

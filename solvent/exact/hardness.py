@@ -217,11 +217,9 @@ def _action_gaps(
     has_gap = np.isfinite(gap) & (weight > 0)
     if not has_gap.any():
         return (), 1.0
-    order = np.argsort(gap[has_gap], kind="stable")
-    sizes, weights = gap[has_gap][order], weight[has_gap][order]
-    below = np.cumsum(weights) / weights.sum()
-    places = np.minimum(np.searchsorted(below, QUANTILES), len(sizes) - 1)
-    found = tuple(zip(QUANTILES, sizes[places].tolist(), strict=True))
+    weights = weight[has_gap]
+    sizes = np.quantile(gap[has_gap], QUANTILES, weights=weights, method="inverted_cdf")
+    found = tuple(zip(QUANTILES, sizes.tolist(), strict=True))
     return found, max(0.0, float(1 - weights.sum() / weight.sum()))
 
 

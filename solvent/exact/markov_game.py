@@ -58,7 +58,7 @@ from functools import cached_property
 import numpy as np
 
 from solvent.exact.chain import sweep
-from solvent.exact.compilation import SMALLEST_NORMAL, Transitions, inner, keep_staying, kernel
+from solvent.exact.compilation import Transitions, inner, keep_staying, kernel
 from solvent.exact.matrix_game import LARGEST_GAP, ROUNDING, solve_in, solve_matrix_games, work_for
 from solvent.exact.mdp import (
     GRAIN,
@@ -436,17 +436,15 @@ def solve_stages(
         change: [n] size of the changes along the best row, or the largest size if both choose.
         largest: [n] the largest size of any row.
     """
-    beyond = len(c.boundary)
-    value, change, largest, solved = solve_all_stages(
-        *c.start, c.transitions, c.reward, np.append(v[0], c.boundary),
-        np.append(v[1], np.zeros(beyond)), x, y, c.largest_game, LARGEST_GAP, ROUNDING,
-    )  # fmt: skip
+    a, changes = advantages(c, v)
+    value, change, solved = solve_all_stages(*c.start, a, changes, x, y, c.largest_game)
+    starts = c.transitions.row_start
     for s in np.flatnonzero(~solved).tolist():
         own, other = (slice(*start[s : s + 2].tolist()) for start in c.start)
-        a = advantages(c, v)[0][slice(*c.transitions.row_start[s : s + 2])]
-        game = solve_matrix_games(a.reshape(1, c.count[0][s], c.count[1][s]))[0]
+        payoff = a[slice(*starts[s : s + 2])].reshape(1, c.count[0][s], c.count[1][s])
+        game = solve_matrix_games(payoff)[0]
         value[s], x[own], y[other] = game.value, game.row_strategy, game.column_strategy
-    return value, change, largest
+    return value, change, np.maximum.reduceat(changes, starts[:-1])
 
 
 def second_strategies(c: GameComponent, v: Floats, x: Floats, response: Ints) -> Floats:
@@ -642,53 +640,41 @@ def _largest(c: GameComponent, v: Floats) -> float:
 def solve_all_stages(
     x_start: Ints,
     y_start: Ints,
-    transitions: Transitions,
-    reward: Floats,
-    values: Floats,
-    rest: Floats,
+    a: Floats,
+    changes: Floats,
     x: Floats,
     y: Floats,
     largest_game: tuple[int, int],
-    accepted: float,
-    rounding: float,
-) -> tuple[Floats, Floats, Floats, Bools]:
+) -> tuple[Floats, Floats, Bools]:
     """Solve the matrix game of advantages in every state.
 
     Args:
         x_start: [n+1] slices of player 0's actions.
         y_start: [n+1] slices of player 1's actions.
-        transitions: Transitions of the component; next states from n on are outside it.
-        reward: [N] to player 0.
-        values: [n+m] of the component's states and of those outside.
-        rest: [n+m] low-order part of the values, to be added.
+        a: [k] the advantage of each row.
+        changes: [k] the size of the changes along each row.
         x: [X] strategies whose supports are tried first; optimal ones are written.
         y: [Y] the same for player 1.
         largest_game: The largest number of actions of player 0 in a state, and of player 1.
-        accepted: Largest duality gap accepted, in units of the range of a game's payoffs.
-        rounding: Duality gap accepted beyond that, in units of the largest payoff.
 
     Returns:
         value: [n] the value of each game.
         change: [n] size of the changes along the best row, or the largest size if both choose.
-        largest: [n] the largest size of any row.
         solved: [n] whether the duality gap is accepted.
     """
-    n = len(x_start) - 1
+    n, end = len(x_start) - 1, 0
     work = work_for(*largest_game)
-    most = largest_game[0] * largest_game[1]
-    payoff, changes = np.zeros(most), np.zeros(most)
-    value, change, largest = np.zeros(n), np.zeros(n), np.zeros(n)
-    solved = np.ones(n, np.bool_)
+    value, change, solved = np.zeros(n), np.zeros(n), np.ones(n, np.bool_)
     for s in range(n):
-        low, high = _find_advantages(s, transitions, reward, values, rest, payoff, changes)
         own, other = x[x_start[s] : x_start[s + 1]], y[y_start[s] : y_start[s + 1]]
-        size = len(own) * len(other)
-        largest[s] = changes[:size].max()
+        first, end = end, end + len(own) * len(other)
+        payoff = a[first:end]
         if len(own) > 1 and len(other) > 1:
-            a = payoff[:size].reshape((len(own), len(other)))
-            value[s], gap = solve_in(work, a, own, other)
-            solved[s] = gap <= accepted * (high - low) + rounding * max(abs(low), abs(high))
-            change[s] = largest[s]
+            game = payoff.reshape((len(own), len(other)))
+            value[s], gap = solve_in(work, game, own, other)
+            low, high = payoff.min(), payoff.max()
+            solved[s] = gap <= LARGEST_GAP * (high - low) + ROUNDING * max(abs(low), abs(high))
+            change[s] = changes[first:end].max()
         else:
             chooser, sign = (own, 1) if len(own) > 1 else (other, -1)
             best = _choose(chooser, sign, payoff)
@@ -697,44 +683,8 @@ def solve_all_stages(
             own[0] = other[0] = 1.0
             chooser[0] = 0.0
             chooser[best] = 1.0
-            value[s], change[s] = payoff[best], changes[best]
-    return value, change, largest, solved
-
-
-@inner
-def _find_advantages(
-    s: int,
-    transitions: Transitions,
-    reward: Floats,
-    values: Floats,
-    rest: Floats,
-    payoff: Floats,
-    changes: Floats,
-) -> tuple[float, float]:
-    """Write the advantage of each row of a state, and the size of the changes along it.
-
-    The size is the expected absolute reward plus absolute change of the value.
-
-    Returns:
-        The least advantage and the largest.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    low, high, first = np.inf, -np.inf, row_start[s]
-    for k in range(row_start[s + 1] - first):
-        rise, magnitude = 0.0, 0.0
-        for o in range(outcome_start[first + k], outcome_start[first + k + 1]):
-            t = next_state[o]
-            if t == s and reward[o] == 0:
-                continue
-            step = values[t] - values[s]
-            rise += probability[o] * (reward[o] + step)
-            rise += probability[o] * (rest[t] - rest[s])
-            size_of_step = abs(reward[o]) + abs(step)
-            if size_of_step > 0:
-                magnitude += max(probability[o] * size_of_step, SMALLEST_NORMAL)
-        payoff[k], changes[k] = rise, magnitude
-        low, high = min(low, rise), max(high, rise)
-    return low, high
+            value[s], change[s] = payoff[best], changes[first + best]
+    return value, change, solved
 
 
 @inner

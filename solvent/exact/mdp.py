@@ -62,7 +62,6 @@ from solvent.exact.chain import (
 )
 from solvent.exact.compilation import (
     Transitions,
-    add_rises,
     inner,
     kernel,
     row_advantages,
@@ -253,10 +252,14 @@ def _approached(c: Component, order: Ints, width: int, policy: Ints, values: Flo
     """
     rows, row_of, own = _renumbered(c, order, policy)
     v = values[order]
+    longest = np.maximum.reduceat(np.diff(rows[0].outcome_start), rows[0].row_start[:-1])
+    size = int(longest.sum())
+    start, target = np.zeros(c.n + 1, np.int64), np.empty(size, np.int64)
+    chain = start, target, np.empty(size), np.empty(c.n), np.empty(c.n)
     if width > 0:
-        outcome = _eliminate(rows, own, v, width)
+        outcome = _eliminate(rows, chain, own, v, width)
     else:
-        outcome = _iterate(rows, own, v, ROUNDING, width < 0)
+        outcome = _iterate(rows, chain, own, v, ROUNDING, width < 0)
     policy[order], values[order] = row_of[own], v
     return outcome
 
@@ -264,6 +267,10 @@ def _approached(c: Component, order: Ints, width: int, policy: Ints, values: Flo
 Rows: TypeAlias = tuple[Transitions, Floats, Floats]
 """Transitions given that a row moves, the reward of each row until it moves, and the probability
 that this move leaves the component."""
+
+PolicyRows: TypeAlias = tuple[Ints, Ints, Floats, Floats, Floats]
+"""A policy's rows, which are faster to read when contiguous: the slice of each state's targets, the
+targets, their probabilities, and each state's reward and probability of leaving."""
 
 
 def _renumbered(c: Component, order: Ints, policy: Ints) -> tuple[Rows, Ints, Ints]:
@@ -344,8 +351,8 @@ def advantages(c: Component, v: Floats) -> tuple[Floats, Floats]:
         v: [2, n] values.
     """
     rise, change = row_advantages(c.transitions, c.reward, np.concatenate((v[0], c.boundary)), 1)
-    add_rises(c.edges, c.leaving, v[1], rise)
-    return rise, change
+    low_order = np.concatenate((v[1], np.zeros_like(c.boundary)))
+    return rise + row_advantages(c.transitions, c.reward, low_order, 0)[0], change
 
 
 def tie(v: Floats, change: Floats) -> Floats:
@@ -460,28 +467,10 @@ SMALLER = 0.1
 """Sweeps over a policy stop once values change by this fraction of the greedy sweep's change."""
 
 
-@_inner
-def _policy_arrays(component):  # type: ignore[no-untyped-def]
-    """Allocate arrays for a policy's rows: starts, targets, probabilities, rewards, exits.
-
-    Args:
-        component: The component.
-    """
-    row_start, ends = component[0].row_start, component[0].outcome_start
-    n, size = len(row_start) - 1, 0
-    for s in range(n):
-        most = 0
-        for k in range(row_start[s], row_start[s + 1]):
-            most = max(most, ends[k + 1] - ends[k])
-        size += most
-    start = np.zeros(n + 1, np.int64)
-    return start, np.empty(size, np.int64), np.empty(size), np.empty(n), np.empty(n)
-
-
 @kernel(largest=-1, allocates=True)
-def _eliminate(component: Rows, policy: Ints, v: Floats, width: int) -> int:
+def _eliminate(component: Rows, chain: PolicyRows, policy: Ints, v: Floats, width: int) -> int:
     """Improve values and a policy by greedy sweeps and eliminations; return the outcome."""
-    n, chain, before, up = len(v), _policy_arrays(component), np.inf, True
+    n, before, up = len(v), np.inf, True
     moves = np.empty((n, 2 * width + 1))
     for _ in range(_ELIMINATIONS):
         left = 0.0
@@ -512,9 +501,16 @@ def _eliminate(component: Rows, policy: Ints, v: Floats, width: int) -> int:
 
 
 @kernel(largest=-1, allocates=True)
-def _iterate(component: Rows, policy: Ints, v: Floats, rounding: float, impatient: bool) -> int:
+def _iterate(
+    component: Rows,
+    chain: PolicyRows,
+    policy: Ints,
+    v: Floats,
+    rounding: float,
+    impatient: bool,
+) -> int:
     """Improve values and a policy by sweeps and the Krylov method; return the outcome."""
-    n, chain = len(v), _policy_arrays(component)
+    n = len(v)
     moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))
     up, sweeps, spent, wait = True, 0, 0, _SPENT
     # A literal would compile the Krylov method a second time.

@@ -10,9 +10,7 @@ from types import MappingProxyType
 
 @cache
 def dice_sum(count: int, sides: int = 6) -> Mapping[int, Fraction]:
-    """The distribution of the sum of fair dice, by repeated convolution.
-
-    For all sums at once this is faster than :func:`ways_to_sum` for each.
+    """The distribution of the sum of fair dice.
 
     Args:
         count: Number of dice, at least 0. No dice sum to 0 for certain.
@@ -25,15 +23,8 @@ def dice_sum(count: int, sides: int = 6) -> Mapping[int, Fraction]:
         ValueError: If `count` is negative or `sides` is not positive.
     """
     _check_dice(count, sides)
-    ways = {0: 1}
-    for _ in range(count):
-        extended: dict[int, int] = {}
-        for total, number in ways.items():
-            for face in range(1, sides + 1):
-                extended[total + face] = extended.get(total + face, 0) + number
-        ways = extended
-    rolls = sides**count
-    return MappingProxyType({total: Fraction(ways[total], rolls) for total in sorted(ways)})
+    sums, rolls = range(count, count * sides + 1), sides**count
+    return MappingProxyType({n: Fraction(ways_to_sum(n, count, sides), rolls) for n in sums})
 
 
 @cache

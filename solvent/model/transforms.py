@@ -496,17 +496,16 @@ def one_hot(game: TabularGame) -> TabularGame:
 
 
 def repeatable_state(table: TabularGame) -> int | None:
-    """Return a state from which a cycle can be reached; None if there are no cycles."""
-    source = table.row_state[table.outcome_row]
-    # Remove states whose successors are all removed; from the rest a cycle can be reached.
-    removed = table.terminal.copy()
-    while not removed.all():
-        kept = np.zeros(table.n_states, bool)
-        kept[source[~removed[table.next_state]]] = True
-        if (~kept == removed).all():
-            return int(np.argmax(kept))
-        removed = ~kept
-    return None
+    """Return a state that can come again in one episode; None if there are no cycles."""
+    from scipy.sparse import csr_array
+    from scipy.sparse.csgraph import connected_components
+
+    source, target = table.row_state[table.outcome_row], table.next_state
+    edges = np.ones(len(target), np.int8), (source, target)
+    graph = csr_array(edges, shape=(table.n_states, table.n_states))
+    _, label = connected_components(graph, connection="strong")
+    around = label[source] == label[target]
+    return int(source[np.argmax(around)]) if around.any() else None
 
 
 def extreme_returns(table: TabularGame) -> tuple[float, float, int]:

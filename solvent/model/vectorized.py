@@ -253,9 +253,7 @@ class VectorizedGame:
                 i = int(np.argmax(wrong))
                 state = self.state_type(*(int(column[i]) for column in states))
                 raise ValueError(f"{where}, state {state!r}: {text.format(sums[i])}")
-        codes = np.zeros(weights.shape, np.int64)
-        for field, size in zip(fields, self.sizes, strict=True):
-            codes = codes * size + field
+        codes = np.ravel_multi_index(tuple(fields), self.sizes, mode="clip")
         return legal, weights, codes, rewards.astype(float)
 
     def _joint_actions(self) -> list[JointAction]:

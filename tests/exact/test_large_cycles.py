@@ -287,10 +287,10 @@ def test_matrix_games_that_the_compiled_method_leaves_are_solved_by_highs(
     values, compiled = solve(table).values, markov_game.solve_all_stages
 
     def leave_most(*arguments: Any) -> tuple[Any, ...]:
-        value, change, largest, solved = compiled(*arguments)
+        value, change, solved = compiled(*arguments)
         solved[1:] = False
-        value[1:], arguments[6][3:], arguments[7][3:] = 9, 1 / 3, 1 / 3
-        return value, change, largest, solved
+        value[1:], arguments[4][3:], arguments[5][3:] = 9, 1 / 3, 1 / 3
+        return value, change, solved
 
     monkeypatch.setattr(markov_game, "solve_all_stages", leave_most)
     np.testing.assert_allclose(solve(table).values, values, rtol=0, atol=1e-9)
