@@ -279,9 +279,8 @@ def contests(
     for rows, here in alike:
         at, begin = np.ix_(here, rows), None
         if start is not None:
-            solved = np.zeros(len(here), np.int64)
             known = start.offence[at], start.defence[here]
-            begin = MatrixGames(value[here], *known, gap[here], solved)
+            begin = MatrixGames(value[here], *known, gap[here])
         found = solve_matrix_games(payoffs[at], start=begin)
         offence[at], defence[here] = found.row_strategy, found.column_strategy
         value[here], gap[here] = found.value, found.duality_gap
