@@ -66,11 +66,10 @@ runs.
 ``run-heavy``, ``pass-heavy`` and ``tendencies``. All but the first kick off in the ordinary way.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Self
 
 import numpy as np
 
@@ -128,7 +127,7 @@ class Constants:
         others = self.touchdown, self.turnover, self.safety, self.last_down, self.penalty
         return np.array((1.0, *bonus, *others))
 
-    def with_weights(self, weights: Floats) -> Constants:
+    def with_weights(self, weights: Floats) -> Self:
         """The constants with all but the first of :attr:`weights` given, [8]."""
         bonus, prorated, favourable, *others = weights.tolist()
         names = ("touchdown", "turnover", "safety", "last_down", "penalty")

@@ -1,12 +1,10 @@
 """The calls of both sides: numbers of actions, the outcomes of a call, and words for them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate, chain
-from typing import Any
+from typing import Any, Self
 
 from solvent.games.football.chart import Cell, Chart, Result, cell_text
 from solvent.games.football.ruleset import Ruleset
@@ -53,7 +51,7 @@ class Actions:
         kicks: bool,
         timeouts: bool = False,
         other_chart: Chart | None = None,
-    ) -> Actions:
+    ) -> Self:
         """Return the actions of a player.
 
         Args:

@@ -41,7 +41,7 @@ from functools import cached_property
 from itertools import product
 from math import inf
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -137,8 +137,7 @@ class ChartFootball(Words):
     @property
     def loaded_chart(self) -> Chart:
         """Player 0's chart."""
-        chart: Chart = self.charts[0]
-        return chart
+        return cast(Chart, self.charts[0])
 
     @cached_property
     def loaded_ruleset(self) -> Ruleset:

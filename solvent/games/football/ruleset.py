@@ -28,8 +28,6 @@ has one left and if it would change the clock. It takes time off the play: a pla
 takes 15, any other none.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import re
@@ -468,7 +466,7 @@ class ClockRules(Numbers):
         """Ticks left at the last stop; all of a half if there is none."""
         return self.stops[-1] // self.tick if self.stops else self.half_ticks
 
-    def shortened(self, ticks: int) -> ClockRules:
+    def shortened(self, ticks: int) -> Self:
         """The clock of a half that has only the last ticks of this one's."""
         half = ticks * self.tick
         return replace(self, half=half, stops=tuple(stop for stop in self.stops if stop < half))

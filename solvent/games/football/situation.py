@@ -19,15 +19,13 @@ in punt formation follow after the last down, ``downs * N + (same within the dow
 field N = 4950, and there are 19,800 + 4,950 situations.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import isqrt
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, Self, TypeAlias
 
 import numpy as np
 
@@ -123,7 +121,7 @@ class Situations:
     punting: Bools
 
     @classmethod
-    def of(cls, ruleset: Ruleset) -> Situations:
+    def of(cls, ruleset: Ruleset) -> Self:
         """All situations, in the order of their numbers."""
         lines = np.arange(1, ruleset.field)
         to_goal = np.repeat(lines, lines)

@@ -49,9 +49,7 @@ each of the *successors*, all that may follow a play that takes a certain time (
 :mod:`solvent.games.football.packed`), and for every column.
 """
 
-from __future__ import annotations
-
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from solvent.exact.layered.game import Block, WarmStart
 from solvent.games.football_clock.backup import RoleStrategies
@@ -74,7 +72,7 @@ class Layer(NamedTuple):
     other: int
 
     @property
-    def swapped(self) -> Layer:
+    def swapped(self) -> Self:
         """The same moment for the other side."""
         return self._replace(own=self.other, other=self.own)
 

@@ -33,7 +33,7 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache, partial
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, cast
 
 import numpy as np
 
@@ -215,9 +215,7 @@ class PairLayers(FootballLayers):
 
     @cached_property
     def _begins(self) -> LayerPlace:
-        place = self.place(self.start)
-        assert place is not None
-        return place
+        return cast(LayerPlace, self.place(self.start))
 
     @cached_property
     def layers(self) -> tuple[Layer, ...]:

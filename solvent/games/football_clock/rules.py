@@ -56,8 +56,6 @@ with its extra point, where a little more or less matters most. In the order of 
 =========================== =======================================================================
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
@@ -65,7 +63,7 @@ from fractions import Fraction
 from functools import cached_property
 from inspect import signature
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -149,7 +147,7 @@ class TimedPosition(NamedTuple):
         return Situation(self.down, self.to_go, self.to_goal, self.punting)
 
     @property
-    def settled(self) -> TimedPosition:
+    def settled(self) -> Self:
         """The same without the matter of time-outs: the phase that follows, with no time left."""
         usual = type(self)._field_defaults
         settled = ("follows", "asked", "other_too", "saved", "untimed")

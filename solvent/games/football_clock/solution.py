@@ -14,18 +14,16 @@ states no time-out, and otherwise the first of two. Where the game is decided, w
 both call their first.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from threading import Lock
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from solvent.envs.batch_simulator import Simulation
-from solvent.exact.layered.game import Block, WarmStart
+from solvent.exact.layered.game import Block, LayerPlace, WarmStart
 from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football.rules import FORMS
@@ -73,9 +71,7 @@ class TimedSolution(LayeredSolution):
     @property
     def layout(self) -> FootballLayers:
         """The layers and the places of states in them."""
-        layered = self.layered
-        assert isinstance(layered, FootballLayers)
-        return layered
+        return cast(FootballLayers, self.layered)
 
     def game_with(self, parameters: Mapping[str, Any]) -> TimedFootball:
         solved = {**dict(self.game.info.parameters), "chart": self.game.loaded_chart}
@@ -90,8 +86,7 @@ class TimedSolution(LayeredSolution):
     def start(self) -> TimedPosition:
         """The position with which the game begins."""
         [outcome] = self.game.initial()
-        start: TimedPosition = outcome.state
-        return start
+        return cast(TimedPosition, outcome.state)
 
     def policy(self, state: TimedPosition, player: int) -> Mapping[int, float]:
         """Return the probability of every legal action in an optimal strategy of a player."""
@@ -106,8 +101,7 @@ class TimedSolution(LayeredSolution):
     def _payoffs(self, state: TimedPosition) -> Floats:
         if state.phase != "call":
             return super()._payoffs(state)
-        rules, place = self.layout.rules, self.layout.place(state)
-        assert place is not None
+        rules, place = self.layout.rules, cast(LayerPlace, self.layout.place(state))
         row, column = place.at
         matrices, arrays = backup_of(rules), rules.arrays
         leads, following = matrices.leads(np.array([row])), np.zeros(len(arrays.successor))
@@ -139,8 +133,7 @@ class TimedSolution(LayeredSolution):
         Args:
             state: A position in which both sides call.
         """
-        place = self.layout.place(state)
-        assert place is not None
+        place = cast(LayerPlace, self.layout.place(state))
         column = slice(place.at[1], place.at[1] + 1)
         found = equilibrium(self.layout, place.layer, self.values).values(columns=column)
         return np.asarray(found[:, 0] + self._even)

@@ -12,7 +12,7 @@ that of a tie. What changes it is dice, and the mistakes of a player who is not 
 import random
 from collections.abc import Callable, Mapping, Sequence
 from io import StringIO
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from solvent.games.football.calls import LEGEND, short_text
 from solvent.games.football.chart import Chart
@@ -161,8 +161,7 @@ class FootballSession(Session):
     @property
     def rules(self) -> ChartFootball:
         """The game."""
-        assert isinstance(self.game, ChartFootball)
-        return self.game
+        return cast(ChartFootball, self.game)
 
     def acting(self, state: Any) -> tuple[int, ...]:
         """The players who decide something: nobody has a free kick of another kind."""

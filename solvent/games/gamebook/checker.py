@@ -11,8 +11,6 @@ values are combined, and every condition is evaluated for all combinations at on
 that no state can have: more items than a slot holds, and more or fewer disciplines than are picked.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from itertools import combinations
@@ -34,6 +32,23 @@ Found: TypeAlias = tuple[Path, str, Severity]
 
 Written: TypeAlias = Callable[[Path], object]
 """A function that returns the data in the file at a path."""
+
+
+class Verdict(NamedTuple):
+    """The gaps and overlaps of several conditions.
+
+    Attributes:
+        gap: Values for which no condition holds, such as ``" with gold = 3"``; None if one always
+            does.
+        never: Indices of conditions that never hold.
+        always: Indices of conditions that always hold.
+        overlaps: Pairs of conditions that can hold at once, each with values as in `gap`.
+    """
+
+    gap: str | None
+    never: list[int]
+    always: set[int]
+    overlaps: list[tuple[int, int, str]]
 
 
 def check_whole(book: Book, written: Written) -> Iterator[Found]:
@@ -167,23 +182,6 @@ _MOST_COMBINATIONS = 200_000
 
 # Largest number of names in the conditions that are examined together.
 _MOST_NAMES = 24
-
-
-class Verdict(NamedTuple):
-    """The gaps and overlaps of several conditions.
-
-    Attributes:
-        gap: Values for which no condition holds, such as ``" with gold = 3"``; None if one always
-            does.
-        never: Indices of conditions that never hold.
-        always: Indices of conditions that always hold.
-        overlaps: Pairs of conditions that can hold at once, each with values as in `gap`.
-    """
-
-    gap: str | None
-    never: list[int]
-    always: set[int]
-    overlaps: list[tuple[int, int, str]]
 
 
 def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:

@@ -1,6 +1,7 @@
 """Episodes of Yahtzee that are sampled without a table, from the arrays of the rules."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -273,6 +274,7 @@ class YahtzeeEpisodes(BatchSimulator):
             )
 
 
+@dataclass(frozen=True)
 class YahtzeeSampler:
     """A sampler of episodes of a form of Yahtzee.
 
@@ -280,8 +282,7 @@ class YahtzeeSampler:
         rules: The game.
     """
 
-    def __init__(self, rules: Yahtzee) -> None:
-        self.rules = rules
+    rules: Yahtzee
 
     def episodes(self, n: int, observation: str = "vector") -> YahtzeeEpisodes:
         """Return episodes that have not begun; arguments as for :class:`YahtzeeEpisodes`."""

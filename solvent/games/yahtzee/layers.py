@@ -6,14 +6,12 @@ have the value 0. A layer reads the one with a box more. Within a turn nothing i
 follow from those of the next cards (:mod:`~.turn_kernel`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property, lru_cache
 from itertools import combinations
 from math import comb
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, Self, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -65,6 +63,7 @@ def _read_only(values: Floats) -> Floats:
     return view
 
 
+@dataclass(frozen=True, eq=False)
 class YahtzeeLayers(LayeredGame):
     """The layers of a form of Yahtzee, by the number of filled boxes.
 
@@ -72,10 +71,9 @@ class YahtzeeLayers(LayeredGame):
         game: The rules.
     """
 
-    kind = "yahtzee"
+    game: Yahtzee
 
-    def __init__(self, game: Yahtzee) -> None:
-        self.game: Yahtzee = game
+    kind = "yahtzee"
 
     @cached_property
     def rules(self) -> RuleArrays:
@@ -230,7 +228,7 @@ class YahtzeeLayers(LayeredGame):
         return dict(self.game.info.parameters)
 
     @classmethod
-    def from_identity(cls, identity: Mapping[str, Any]) -> YahtzeeLayers:
+    def from_identity(cls, identity: Mapping[str, Any]) -> Self:
         return cls(Yahtzee(**{field.name: identity[field.name] for field in fields(Yahtzee)}))
 
 

@@ -30,8 +30,6 @@ response at K + h, and what they secure at K - h, bounds F there. With F above t
 one and below it at the other, K is right but for h, and values move no more than K does.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -117,7 +115,6 @@ class PointsSolution(DriveSolution):
         free_kick_value: Value of receiving a free kick.
         lower: Proved lower bound of `kickoff_value`.
         upper: Proved upper bound of `kickoff_value`.
-        kicks: Values to the receiver of a normal and of an onside kickoff.
         gain: Points by which each score, on average, leaves this side better off than the other; 0
             where both play from one chart. Its error is at most the largest of `error` of either
             side.
@@ -127,17 +124,13 @@ class PointsSolution(DriveSolution):
     free_kick_value: float
     lower: float
     upper: float
-    kicks: tuple[float, float]
     gain: float
 
-    def expected_points(
-        self, rules: PackedRules, *, other: ExpectedPoints | None = None
-    ) -> ExpectedPoints:
+    def expected_points(self, rules: PackedRules) -> ExpectedPoints:
         """Return the values with which a drive of this side ends.
 
         Args:
             rules: The rules that were solved; this side's, if each has its own.
-            other: Expected points of the other side, if it has its own chart.
         """
         chart, ruleset = rules.chart, rules.ruleset
         first_downs = [first_down_at(ruleset, x) for x in range(1, ruleset.field)]
@@ -148,7 +141,6 @@ class PointsSolution(DriveSolution):
             first_down=tuple(self.values[[rules.index(at) for at in first_downs]].tolist()),
             kickoff=self.kickoff_value,
             free_kick=self.free_kick_value,
-            other=other,
         )
 
 
@@ -273,25 +265,6 @@ def _solve(rules: Sequence[PackedRules]) -> list[PointsSolution]:
     return [_points(found, side, error, half_width) for side, error in enumerate(errors)]
 
 
-def _points(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
-    """The solution where a side has the ball."""
-    # The other side kicks.
-    receiving = [
-        tuple(-rate_kick(backup, kick, offence_view(found.view, number)) for kick in KICKOFFS)
-        for number, backup in enumerate(found.backups)
-    ]
-    own, other = receiving[side - 1], receiving[side]
-    return PointsSolution(
-        **found.of_side(side, error),
-        kickoff_value=found.kickoff,
-        free_kick_value=float(offence_view(found.view, side)[-1]),
-        lower=found.kickoff - half_width,
-        upper=found.kickoff + half_width,
-        kicks=(own[0], own[1]),
-        gain=(min(own) - min(other)) / 2,
-    )
-
-
 def _accepted(error: Floats) -> Floats:
     """The proved errors of all values.
 
@@ -393,6 +366,23 @@ class _Iteration:
         self.kicks = _kicks(self.backups, self._points, self.slope)
         self.kickoff = min(-c / (1 + slope) for c, slope in _settling(self.kicks))
         self.view = self._points + self.kickoff * self.slope
+
+
+def _points(found: _Iteration, side: int, error: Floats, half_width: float) -> PointsSolution:
+    """The solution where a side has the ball."""
+    # The other side kicks.
+    receiving = [
+        min(-rate_kick(backup, kick, offence_view(found.view, number)) for kick in KICKOFFS)
+        for number, backup in enumerate(found.backups)
+    ]
+    return PointsSolution(
+        **found.of_side(side, error),
+        kickoff_value=found.kickoff,
+        free_kick_value=float(offence_view(found.view, side)[-1]),
+        lower=found.kickoff - half_width,
+        upper=found.kickoff + half_width,
+        gain=(receiving[side - 1] - receiving[side]) / 2,
+    )
 
 
 def _kicks(backups: Sequence[Backup], points: Floats, slopes: Floats) -> list[tuple[float, float]]:

@@ -5,13 +5,11 @@ calls in each of them. A table (:class:`~solvent.model.TabularGame`) has states:
 either team, choices that wait in them, kicks. A :class:`FootballTable` translates.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
-from typing import cast
+from typing import Self, cast
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -221,7 +219,7 @@ class FootballTable:
     kickoff: Bools
 
     @classmethod
-    def of(cls, game: TabularGame, strategy: FootballStrategy) -> FootballTable:
+    def of(cls, game: TabularGame, strategy: FootballStrategy) -> Self:
         """The translation for the table of a game; with the ball both sides play from one chart."""
         assert strategy.form != "points" or not strategy.two_charts
         rules = pack_rules(strategy.loaded_chart, strategy.loaded_ruleset)
