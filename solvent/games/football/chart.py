@@ -59,8 +59,6 @@ come first; ``name``, ``source`` and ``size`` are read, others are remarks. A ch
 The format is exact: a chart written and read again is equal to itself.
 """
 
-from __future__ import annotations
-
 import csv
 import hashlib
 import io
@@ -73,7 +71,7 @@ from importlib import resources
 from math import lcm
 from pathlib import Path
 from string import ascii_uppercase
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 from solvent.model.files import read_file
 from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
@@ -151,7 +149,7 @@ class Result:
     out_of_bounds: bool = False
     return_yards: int = 0
     first_down: bool = False
-    options: tuple[Result, ...] = ()
+    options: tuple["Result", ...] = ()
 
     def __post_init__(self) -> None:
         """Check the fields."""
@@ -298,7 +296,7 @@ class Chart:
         return dict(zip(headings(self.plays), lines, strict=True))
 
     @classmethod
-    def from_table(cls, table: Mapping[str, Any]) -> Chart:
+    def from_table(cls, table: Mapping[str, Any]) -> Self:
         """A chart as solutions of earlier versions hold it, in JSON form.
 
         Raises:

@@ -116,11 +116,9 @@ def make_chart(name: str, parameters: ChartParameters) -> Chart:
     quick_kick, punt = _kicks(parameters.defences, draw)
     if parameters.published:
         for (play, letter), code in PUBLISHED.items():
-            cells, defence = list(plays[play - 1]), ascii_uppercase.index(letter)
-            cells[defence] = parse_cell(code)
-            plays[play - 1] = tuple(cells)
+            plays[play - 1][ascii_uppercase.index(letter)] = parse_cell(code)
     source = f"an original; solvent chart make {shlex.quote(name)} {parameters.command}"
-    return Chart(name, tuple(plays), quick_kick, punt, source)
+    return Chart(name, tuple(map(tuple, plays)), quick_kick, punt, source)
 
 
 Draw: TypeAlias = Callable[[int], int]
@@ -207,7 +205,7 @@ def ladder(depth: int, parameters: ChartParameters) -> Ladder:
     return Ladder(turnover, sack, incomplete, shares[3], low, typical, top, passes)
 
 
-def _play(number: int, parameters: ChartParameters, draw: Draw) -> tuple[Cell, ...]:
+def _play(number: int, parameters: ChartParameters, draw: Draw) -> list[Cell]:
     """The cells of a play: its defences ranked by surprise, each on its rung."""
     defences, noise = parameters.defences, parameters.noise
     depth = number * 1000 // (parameters.plays - 1)
@@ -221,7 +219,7 @@ def _play(number: int, parameters: ChartParameters, draw: Draw) -> tuple[Cell, .
     for rank, defence in enumerate(order):
         centre = (rank * 1000 + draw(1000)) // defences
         cells[defence] = _cell(centre, depth, rungs, parameters, draw)
-    return tuple(cell for _, cell in sorted(cells.items()))
+    return [cell for _, cell in sorted(cells.items())]
 
 
 def _cell(centre: int, depth: int, rungs: Ladder, parameters: ChartParameters, draw: Draw) -> Cell:

@@ -22,8 +22,6 @@ side's, and the other side's. Then ``"other"`` is a mapping of the same keys for
 format and version apart. The value of a kickoff is the same in both.
 """
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, dataclass, field
 from importlib import resources
@@ -76,7 +74,7 @@ class ExpectedPoints:
     first_down: tuple[float, ...] = field(repr=False)
     kickoff: float
     free_kick: float
-    other: ExpectedPoints | None = None
+    other: "ExpectedPoints | None" = None
 
     def __post_init__(self) -> None:
         for name in ("chart", "chart_hash", "ruleset_hash"):
@@ -100,7 +98,7 @@ class ExpectedPoints:
             )
 
     @property
-    def other_side(self) -> ExpectedPoints:
+    def other_side(self) -> "ExpectedPoints":
         """The values where the other side has the ball; the same ones if both share a chart."""
         return self if self.other is None else self.other
 

@@ -32,8 +32,6 @@ TIMEOUTS    A time-out or none.
 =========== ========================================================================================
 """
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -411,7 +409,7 @@ class TimedFootballSampler:
         self.write(start, 0, begins.state)
         self.arrays = _rules_of(self, start)
 
-    def simulation(self, n: int, observation: str = "vector") -> TimedFootballSimulation:
+    def simulation(self, n: int, observation: str = "vector") -> "TimedFootballSimulation":
         return TimedFootballSimulation(self, n, observation)
 
     def examples(self) -> list[TimedPosition]:

@@ -4,8 +4,6 @@
 these into functions of the fields' values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -57,8 +55,8 @@ class When:
     """Steps under a condition."""
 
     condition: Expression
-    then: tuple[Step, ...]
-    otherwise: tuple[Step, ...] = ()
+    then: tuple["Step", ...]
+    otherwise: tuple["Step", ...] = ()
 
 
 Step: TypeAlias = Assign | When

@@ -11,8 +11,6 @@ bind what they do in Python, so Python's own parser builds the syntax tree. Noth
 ``digit`` a digit from 0 to 9; each is thrown anew wherever it stands.
 """
 
-from __future__ import annotations
-
 import ast
 import re
 from collections.abc import Callable, Iterator, Mapping
@@ -64,7 +62,7 @@ class Operation:
     """An operator of :data:`OPERATORS` and its operands."""
 
     operator: str
-    operands: tuple[Expression, ...]
+    operands: tuple["Expression", ...]
 
 
 Expression: TypeAlias = int | str | Dice | Operation

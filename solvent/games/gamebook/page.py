@@ -1,10 +1,8 @@
 """The states of a gamebook, pages at which play has stopped, and how they are drawn."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, TypeAlias
+from typing import NamedTuple, Self, TypeAlias
 
 from solvent.games.gamebook.book import Book, Fight
 from solvent.model.scene import Cell, Gauge, Part, Prose, Scene, scene_text
@@ -14,6 +12,10 @@ Values: TypeAlias = tuple[int | None, ...]
 
 Local: TypeAlias = tuple[int, ...]
 """Numbers that exist only inside a fight or a shop."""
+
+
+Position: TypeAlias = tuple[int, int, str, str]
+"""Section, block, step and ending: pages that share them have the same live fields."""
 
 
 class Page(NamedTuple):
@@ -43,7 +45,7 @@ class Page(NamedTuple):
         return self.section, self.block, self.step, self.ending
 
     @property
-    def decision(self) -> Page:
+    def decision(self) -> Self:
         """The page without the hero's state, equal for all pages at one decision of the book."""
         return self._replace(values=(), local=())
 
@@ -64,9 +66,6 @@ class FinalState(NamedTuple):
 
 STEPS = ("", "escape", "won", "lost", "over")
 """Every :attr:`Page.step`."""
-
-Position: TypeAlias = tuple[int, int, str, str]
-"""Section, block, step and ending: pages that share them have the same live fields."""
 
 
 # The longest line of a text, in characters.

@@ -19,8 +19,6 @@ fights on or keeps the damage, and 1 escapes or tests LUCK. If there is nothing 
 on.
 """
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, field, replace
@@ -28,7 +26,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product, zip_longest
 from math import prod
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -118,7 +116,7 @@ class Gamebook(Words):
             check_choice(name, "a field to keep", list(self.book.fields))
         _ = self.liveness
 
-    def __reduce__(self) -> tuple[type[Gamebook], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments only, as derived attributes include functions."""
         return Gamebook, (self.book, self.forget, self.name, self.keep)
 
@@ -263,7 +261,7 @@ class Gamebook(Words):
         values = (state.values[self.book.position[name]] for name in self.keep)
         return FinalState(state.ending, state.section, tuple(values))
 
-    def for_reader(self) -> Gamebook:
+    def for_reader(self) -> Self:
         """Return the same game with pages that keep all fields, as a reader expects to see them."""
         return replace(self, forget=False)
 

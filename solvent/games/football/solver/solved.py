@@ -85,9 +85,9 @@ class SolvedFootball(DriveSolution):
         if state.phase == "call":
             return self._at((self.offence_strategy, self.defence_strategy), state, player)
         values = self._options(state)
-        plain = legal[-1] if state.phase == "choice" else legal[0]
-        gain = (max, min)[player](values.values()) - values[plain]
-        taken = plain if gain == 0 else legal[0] + legal[1] - plain
+        # Of equal values the first is taken: the play, or the ordinary kickoff.
+        order = legal[::-1] if state.phase == "choice" else legal
+        taken = (max, min)[player](order, key=values.__getitem__)
         return {action: float(action == taken) for action in legal}
 
     def _options(self, state: Position) -> dict[int, float]:
