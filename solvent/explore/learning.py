@@ -26,7 +26,7 @@ from solvent.model.arrays import Floats, Ints
 from solvent.model.game import words
 from solvent.model.parameters import check_choice, shown
 from solvent.model.text import signed, small
-from solvent.report.panel import VIRIDIS, Axis, Panel, bar, gap_axis, hatching, keys, shade
+from solvent.report.panel import VIRIDIS, Axis, Panel, bar, gap_axis, keys, shade
 from solvent.report.sections import templates
 from solvent.report.state_map import BOARD, ROW, StateMap, axes, signs
 from solvent.report.state_map import action_names as unique_names
@@ -481,7 +481,6 @@ class Slice:
             every=(_step(wide, names), _step(tall, 15)),
             legend=legend,
             shade=partial(shade, VIRIDIS),
-            hatching=hatching,
             END_COLOUR=_END_COLOUR,
             SIGNED=SIGNED,
         ).strip()

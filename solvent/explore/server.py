@@ -380,12 +380,7 @@ def serve(
     if browser:
         # Some browsers return only when they are closed.
         Thread(target=webbrowser.open, args=(address,), daemon=True).start()
-    try:
-        server.serve_forever()
-    except KeyboardInterrupt:
-        pass
-    finally:
-        server.server_close()
+    server.serve_forever()  # It closes itself, and says nothing of Ctrl-C.
 
 
 def is_loopback(host: str) -> bool:

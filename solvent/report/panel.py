@@ -547,17 +547,6 @@ def keys(names: Sequence[str], colours: Sequence[str], left: float, top: float, 
     )
 
 
-def hatching(left: float, top: float, wide: float, high: float) -> str:
-    """Slanted lines over a rectangle, which stay visible where no cell is drawn."""
-    lines = []
-    for along in range(7, int(wide + high), 7):
-        begin, end = min(along, wide), max(along - high, 0)
-        lines.append(
-            f"M{left + begin:g} {top + along - begin:g}L{left + end:g} {top + along - end:g}"
-        )
-    return f'<path class="grid" d="{"".join(lines)}" fill="none" stroke="#dde2e6"/>'
-
-
 def runs(level: Ints) -> dict[int, str]:
     """Return for each level the path along the middles of its cells; the first index is x."""
     paths: dict[int, list[str]] = {}
