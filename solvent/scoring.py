@@ -20,6 +20,7 @@ from solvent.baselines.gate import check_wrappers, replay, tabulated
 from solvent.envs.env import learned_seat
 from solvent.envs.sampling import observed
 from solvent.exact import (
+    Solution,
     best_response,
     cached_solution,
     exploitability,
@@ -38,7 +39,6 @@ from solvent.model.tabular import check_policy
 from solvent.model.transforms import discounted_policy
 
 if TYPE_CHECKING:
-    from solvent.exact import Solution
     from solvent.training.extract import Extraction
 
 Played: TypeAlias = (
@@ -415,8 +415,7 @@ def _subject(game: Any, player: int | None) -> _Subject:
 
 def _of_env(env: Any, player: int | None) -> _Subject:
     check_wrappers(env)
-    native = env.unwrapped
-    if hasattr(native, "game"):
+    if hasattr(env.unwrapped, "game"):
         learned = learned_seat(env, player)
         return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)
     rules = game_of(env)

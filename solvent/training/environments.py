@@ -214,9 +214,8 @@ def make_vector_env(
         return environments.make_vector_env(**{**ENVIRONMENTS[game].kwargs, **own, **env_kwargs})
     # An environment of Gymnasium's: its table is sampled by a vector environment of ours.
     parameters = dict(env_kwargs)
-    for name in ("observation", "illegal", "render_mode"):
-        if name in parameters:
-            own[name] = parameters.pop(name)
+    of_env = parameters.keys() & {"observation", "illegal", "render_mode"}
+    own |= {name: parameters.pop(name) for name in of_env}
     return VectorEnv(make_game(game, **parameters), **own)
 
 
