@@ -34,7 +34,7 @@ from solvent.envs.sampling import (
     observation_space,
     opponent_pool,
     outcome_table,
-    table_for_two,
+    seat_table,
     unpacked_row,
 )
 from solvent.model import Game, TabularGame
@@ -283,7 +283,7 @@ class BothSeats(TableSimulator):
         observation: str = "vector",
     ) -> None:
         check_integer(episodes, "episodes", 1, 2**30)
-        table = table_for_two(game, (0, 1), observation)
+        table = seat_table(game, (0, 1), observation)
         super().__init__(game, None, 2 * episodes, table, observation)
         self._starts = np.flatnonzero(game.initial)
         self._chances = np.cumsum(game.initial[self._starts])

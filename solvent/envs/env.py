@@ -52,8 +52,7 @@ from solvent.envs.sampling import (
     observation_space,
     opponent_pool,
     outcome_table,
-    table_for_one,
-    table_for_two,
+    seat_table,
     unpacked_row,
 )
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
@@ -673,9 +672,8 @@ def learner_table(game: TabularGame, seat: Seat, observation: str, *, alone: boo
         ValueError: If the seat or the observation is not allowed, or another player has a choice
             although `alone`.
     """
-    if alone:
-        return table_for_one(game, check_integer(seat, "seat", 0, 1), observation)
-    return table_for_two(game, seats_of(seat), observation)
+    seats = (check_integer(seat, "seat", 0, 1),) if alone else seats_of(seat)
+    return seat_table(game, seats, observation, alone)
 
 
 def table_and_rules(

@@ -44,7 +44,7 @@ from solvent.envs.sampling import (
     bonus_of,
     first_state,
     observation_space,
-    table_for_two,
+    seat_table,
 )
 from solvent.model import Game, TabularGame
 from solvent.model.game import Alternating
@@ -74,11 +74,11 @@ class JointEpisode(TableState):
         n_actions: Number of actions of each player.
 
     Raises:
-        ValueError: As :func:`~solvent.envs.sampling.table_for_two`.
+        ValueError: As :func:`~solvent.envs.sampling.seat_table`.
     """
 
     def __init__(self, game: TabularGame, rules: Game | None, observation: str) -> None:
-        self._tables = tuple(table_for_two(game, (player,), observation) for player in (0, 1))
+        self._tables = tuple(seat_table(game, (player,), observation) for player in (0, 1))
         super().__init__(game, rules)
         self.alternating = game.turn is not None
         self.observation_spaces = tuple(observation_space(t.observation) for t in self._tables)

@@ -367,30 +367,44 @@ def outcome_table(game: TabularGame) -> OutcomeTable:
 
 
 @remembered
-def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
+def seat_table(
+    game: TabularGame, seats: tuple[int, ...], observation: str, alone: bool = False
+) -> SeatTable:
     """Return the table for some seats; built once for a game.
 
     Args:
         game: The game.
         seats: ``(0,)``, ``(1,)`` or ``(0, 1)``.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        alone: Whether only the player in the seat may have a choice; otherwise the game has to be
+            for two.
 
     Raises:
-        ValueError: If `observation` is not allowed or the game has no such observations, or the
-            two seats differ in the number of actions or the length of observations.
+        ValueError: If another player has a choice or the game is for one, `observation` is not
+            allowed or the game has no such observations, or the two seats differ in the number of
+            actions or the length of observations.
     """
+    choice = game.action_count[1 - seats[0]] > 1
+    if alone and choice.any():
+        raise ValueError(
+            f"player {1 - seats[0]} of {game.info.name} has a choice in state "
+            f"{game.states[int(np.argmax(choice))]!r}; fold a policy of theirs into the game "
+            f"with solvent.model.against"
+        )
+    if not alone and game.info.players != 2:
+        raise ValueError(f"{game.info.name} is a game for one; it has no opponents")
     masks = [game.mask[seat] for seat in seats]
     seen = [observations(game, seat, observation) for seat in seats]
     _check_alike(game, "actions", masks)
     _check_alike(game, "entries in an observation", seen)
     counts = [game.action_count[1 - seat] * ~game.terminal for seat in seats]
     # The opponent's actions against all views are in one list.
-    choice = np.split(np.cumsum(np.concatenate(counts)) - np.concatenate(counts), len(seats))
+    firsts = np.split(np.cumsum(np.concatenate(counts)) - np.concatenate(counts), len(seats))
     bonus = bonus_of(game.info)
     return SeatTable(
         seats=seats,
         n_states=game.n_states,
-        node=np.concatenate([_node(game, s, own) for s, own in zip(seats, choice, strict=True)]),
+        node=np.concatenate([_node(game, s, own) for s, own in zip(seats, firsts, strict=True)]),
         rank=np.concatenate([_rank(mask) for mask in masks]),
         mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
         observation=np.concatenate(seen) if len(seats) > 1 else seen[0],
@@ -398,44 +412,6 @@ def seat_table(game: TabularGame, seats: tuple[int, ...], observation: str) -> S
         bonus=np.array([seat * bonus for seat in seats], float),
         choices=int(sum(count.sum() for count in counts)),
     )
-
-
-def table_for_one(game: TabularGame, player: int, observation: str) -> SeatTable:
-    """Return the table of a game in which only one player has a choice.
-
-    Args:
-        game: The game.
-        player: The player who chooses.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-
-    Raises:
-        ValueError: As :func:`seat_table`, or if the other player has a choice somewhere.
-    """
-    check_integer(player, "player", 0, 1)
-    choice = game.action_count[1 - player] > 1
-    if choice.any():
-        raise ValueError(
-            f"player {1 - player} of {game.info.name} has a choice in state "
-            f"{game.states[int(np.argmax(choice))]!r}; fold a policy of theirs into the game "
-            f"with solvent.model.against"
-        )
-    return seat_table(game, (player,), observation)
-
-
-def table_for_two(game: TabularGame, seats: tuple[int, ...], observation: str) -> SeatTable:
-    """Return the table for some seats of a two-player game, as :func:`seat_table` does.
-
-    Args:
-        game: The game.
-        seats: ``(0,)``, ``(1,)`` or ``(0, 1)``.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-
-    Raises:
-        ValueError: As :func:`seat_table`, or if the game is for one player.
-    """
-    if game.info.players != 2:
-        raise ValueError(f"{game.info.name} is a game for one; it has no opponents")
-    return seat_table(game, seats, observation)
 
 
 def unpacked_row(row: int) -> tuple[int, int, int]:

@@ -176,12 +176,8 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
 
 def exchanged(c: GameComponent) -> GameComponent:
     """Return the component with the players exchanged, and its rewards and values negated."""
-    state = np.repeat(np.arange(c.n), c.count[1])
-    length = c.count[0][state]
     before = c.transitions
-    first = before.row_start[state] + np.arange(len(state)) - c.start[1][state]
-    row = np.repeat(c.count[1][state], length) * concatenated_ranges(0 * length, length)
-    outcomes, count = members(before.outcome_start, row + np.repeat(first, length))
+    outcomes, count = members(before.outcome_start, np.argsort(c.pair, kind="stable"))
     return GameComponent(
         game=c.game,
         states=c.states,

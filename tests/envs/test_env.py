@@ -42,8 +42,7 @@ from solvent.envs.sampling import (
     RandomStream,
     first_state,
     outcome_table,
-    table_for_one,
-    table_for_two,
+    seat_table,
     unpacked_row,
 )
 from solvent.games import FightingFantasy, Greed, Pig
@@ -310,24 +309,26 @@ def test_games_that_do_not_fit_are_refused() -> None:
     greed, pig = FOR_TWO["greed"], FOR_TWO["pig"]
     wider = np.concatenate((greed.mask[1], np.zeros((greed.n_states, 1), bool)), axis=1)
     uneven = replace(greed, mask=(greed.mask[0], wider))
-    table_for_two(uneven, (1,), "vector")
+    seat_table(uneven, (1,), "vector")
     begun_over = replace(greed, initial=greed.terminal / greed.terminal.sum())
     blind = replace(random_table(1), observation=())
     for refused, message in (
-        (lambda: table_for_two(MANY_STARTS, (0,), "vector"), r"game for one; it has no opponents"),
-        (lambda: table_for_two(uneven, (0, 1), "vector"), "greed have 5 and 6 actions; one learn"),
+        (lambda: seat_table(MANY_STARTS, (0,), "vector"), r"game for one; it has no opponents"),
+        (lambda: seat_table(uneven, (0, 1), "vector"), "greed have 5 and 6 actions; one learn"),
         (lambda: outcome_table(begun_over), r"greed may begin in .*, where the episode has ended"),
-        (lambda: table_for_one(pig, 0, "vector"), "player 1 of pig has a choice in state"),
-        (lambda: table_for_one(pig, 1, "vector"), "player 0 of pig has a choice in state"),
-        (lambda: table_for_one(blind, 2, "index"), "player is 2; allowed are whole numbers from 0"),
-        (lambda: table_for_one(blind, 0, "pixels"), "observation is 'pixels'; allowed are index"),
-        (lambda: table_for_one(blind, 0, "vector"), "has no observations for player 0; obs"),
+        (lambda: seat_table(pig, (0,), "vector", True), "player 1 of pig has a choice in state"),
+        (lambda: seat_table(pig, (1,), "vector", True), "player 0 of pig has a choice in state"),
+        (
+            lambda: seat_table(blind, (0,), "pixels", True),
+            "observation is 'pixels'; allowed are",
+        ),
+        (lambda: seat_table(blind, (0,), "vector", True), "has no observations for player 0; obs"),
     ):
         with pytest.raises(ValueError, match=message):
             refused()
     for player in (0, 1):
         folded = against(pig, TabularPolicy.uniform(pig, player=1 - player))
-        assert table_for_one(folded, player, "vector").mask.shape == (pig.n_states, 2)
+        assert seat_table(folded, (player,), "vector", True).mask.shape == (pig.n_states, 2)
 
 
 # The stream: the recursion, its full period, its uniformity, and its compiled twin
