@@ -67,34 +67,23 @@ def solve_linear_program(game: TabularGame) -> LinearProgramSolution:
 
     if (game.action_count[1] > 1).any():
         raise ValueError(f"{game.info.name}: player 1 has a choice; the program is for one player")
-    live = np.flatnonzero(~game.terminal)
-    place = np.full(game.n_states, -1)
-    place[live] = np.arange(len(live))
-
-    inner = place[game.next_state] >= 0
-    transition = csr_array(
-        (game.probability[inner], (game.outcome_row[inner], place[game.next_state[inner]])),
-        shape=(game.n_rows, len(live)),
-    )
-    own = csr_array(
-        (np.ones(game.n_rows), (np.arange(game.n_rows), place[game.row_state])),
-        shape=(game.n_rows, len(live)),
-    )
+    live, shape = ~game.terminal, (game.n_rows, game.n_states)
+    transition = csr_array((game.probability, (game.outcome_row, game.next_state)), shape=shape)
+    own = csr_array((np.ones(game.n_rows), (np.arange(game.n_rows), game.row_state)), shape=shape)
     program = linprog(
-        c=np.full(len(live), 1 / len(live)),
+        c=live / live.sum(),
         A_ub=(transition - own).tocsr(),
         b_ub=-game.reward,
-        bounds=(None, None),
+        # The value of an end is 0.
+        bounds=np.where(live[:, None], (-np.inf, np.inf), 0.0),
         method="highs",
         options=_TOLERANCES,
     )
     if program.status != 0:
         raise ArithmeticError(f"{game.info.name}: the program has no optimum: {program.message}")
-    values = np.zeros(game.n_states)
-    values[live] = program.x
     occupation = -program.ineqlin.marginals
     return LinearProgramSolution(
-        float(program.fun), float(game.reward @ occupation), values, occupation
+        float(program.fun), float(game.reward @ occupation), program.x, occupation
     )
 
 
