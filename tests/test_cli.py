@@ -342,6 +342,7 @@ REFUSED: list[tuple[str, str]] = [
     ("solve PIG", "did you mean 'pig'?"),
     ("solve --luck 3", "write the game first"),
     ("solve", "Missing argument 'GAME'"),
+    ("train pig --out=", "--out is ''; expected a path"),
     ("slove ff-combat", "No such command 'slove'"),
     ("--loud list", "No such option: --loud"),
     ("solve ff-combat --luk 3", "no parameter of ff-combat; did you mean --luck?"),

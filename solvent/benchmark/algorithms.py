@@ -643,6 +643,7 @@ def _learn(
         # Without files of its own, the run may start again with a corrected algorithm.
         if not any(callback.folder.iterdir()):
             folder.record.unlink(missing_ok=True)
+            (place / "curve.csv").unlink(missing_ok=True)
         raise
     for paths, policy in zip(policy_files(place, game), policies, strict=True):
         save_policy(paths[0], policy.sampled)

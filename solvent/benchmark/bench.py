@@ -66,7 +66,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.exact.layered.cluster import Build, RayWorkers, check_build, this_build
-from solvent.model.files import StoreError, locked, remove_temporary, write_atomically
+from solvent.model.files import StoreError, locked, named_folder, remove_temporary, write_atomically
 from solvent.model.parameters import check_integer, shown
 
 # The content of the files of a run, by their paths within its folder.
@@ -115,7 +115,7 @@ def bench(
         StoreError: If `out` cannot be written to, or another process uses it.
         ClusterError: If the cluster cannot be used, or was lost.
     """
-    out = Path(out)
+    out = named_folder(out)
     # Tasks that belong to no suite are one without a name: a suite checks that their names differ.
     suite = tasks if isinstance(tasks, Suite) else Suite("", "", tuple(tasks))
     check_integer(workers, "workers", 1, 10_000)
@@ -206,12 +206,19 @@ def _plan(
 
 
 def _unused_results(out: Path, runs: Sequence[Run]) -> int:
-    """Return the number of results of an earlier bench in the folder that are of no run here."""
+    """Return the number of results of an earlier bench in the folder that are of no run here.
+
+    Raises:
+        StoreError: If there are results that cannot be read, which would be replaced.
+    """
+    if not os.path.lexists(out / FILE):
+        return 0
     asked = {run.folder for run in runs}
-    with suppress(StoreError):  # Missing or damaged results count as none.
+    try:
         tasks = read_bench(out, trust=True).tasks  # They are only counted; no code is run.
-        return sum(agent.folder not in asked for task in tasks for agent in task.agents)
-    return 0
+    except StoreError as error:
+        raise StoreError(f"{error}; remove it, or name another folder") from error
+    return sum(agent.folder not in asked for task in tasks for agent in task.agents)
 
 
 def _checked(name: str, source: Source) -> Algorithm:
@@ -390,7 +397,8 @@ def _work_on_cluster(asked: tuple[int, Build, Run, _Files]) -> tuple[int, Outcom
     check_build(build)
     with tempfile.TemporaryDirectory(prefix="solvent-bench-") as place:
         folder = Path(place) / run.folder
-        for name, content in files.items():
+        # Without its record, the files are part of a copy that was interrupted.
+        for name, content in files.items() if RECORD in files else ():
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             (folder / name).write_bytes(content)
         outcome = attempted(Path(place), run)

@@ -38,8 +38,9 @@ FILE = "results.json"
 # Version of the file's format; the first had none.
 _FORMAT = 2
 
-# Largest size of a file that is read, in bytes.
-_LARGEST_RESULTS = 2**28
+# Largest size of a file that is read, in bytes. The objects that it stands for take thirty times
+# as much memory. A run takes some two thousand.
+_LARGEST_RESULTS = 2**25
 
 
 @dataclass(frozen=True, slots=True)

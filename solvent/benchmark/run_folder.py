@@ -16,6 +16,7 @@ state it. Exact evaluations do not count, since learners do not read them.
 import json
 import os
 import platform
+import re
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cache
@@ -32,9 +33,10 @@ from solvent.model.files import (
     parse_json,
     read_file,
     remove_temporary,
+    reporting,
     write_atomically,
 )
-from solvent.model.parameters import is_number, shown
+from solvent.model.parameters import brief, is_number, printable, shown
 
 RECORD = "run.json"
 """Name of the record of a run, in its folder; with it the run is finished."""
@@ -57,10 +59,10 @@ def read_json(
     Raises:
         StoreError: If the file cannot be read or is not JSON.
     """
+    with reporting(path):
+        content = read_file(path, largest)
     try:
-        return parse_json(read_file(path, largest), nan=nan, infinite=infinite)
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
+        return parse_json(content, nan=nan, infinite=infinite)
     except ValueError as error:
         raise StoreError(f"{path}: not {what}, or damaged") from error
 
@@ -83,7 +85,8 @@ def validated(kind: type[Held], content: Any, path: str | Path) -> Held:
         return TypeAdapter(kind).validate_json(json.dumps(content, default=str), strict=True)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
-        where, problem = ".".join(map(str, first["loc"])), first["msg"]
+        # A key is anybody's text.
+        where, problem = brief(printable(".".join(map(str, first["loc"])))), first["msg"]
         if first["type"] == "missing":
             text = f"lacks {where}"
         elif first["type"] == "value_error":
@@ -95,6 +98,10 @@ def validated(kind: type[Held], content: Any, path: str | Path) -> Held:
 
 # Largest size of a record, in bytes.
 _LARGEST_RECORD = 2**24
+
+
+# The names of the files of a training, besides its record.
+_WRITTEN = re.compile(r"(checkpoint|(policy|network)(_\w+)?)\.npz|curve\.csv|model\.zip")
 
 
 class RunFolder:
@@ -133,12 +140,13 @@ class RunFolder:
 
         Raises:
             ValueError: If the folder holds another run.
-            StoreError: If it cannot be written to, its record is damaged, or another process is at
-                work in it.
+            StoreError: If it cannot be written to, holds files of something else, its record is
+                damaged, or another process is at work in it.
         """
         if not (resume and self._is_finished() and not self.checkpoint.exists()):
             with locked(self.folder):
                 if not (resume and self.record.exists()):
+                    self._refuse_others()
                     self.write(None)
                 finished = self._is_finished()
                 remove_temporary(self.folder)
@@ -147,6 +155,15 @@ class RunFolder:
                 else:
                     work()
         return self.read()
+
+    def _refuse_others(self) -> None:
+        """Refuse a folder without a record that holds files that a training replaces."""
+        for path in () if self.record.exists() else sorted(self.folder.iterdir()):
+            if _WRITTEN.fullmatch(path.name):
+                raise StoreError(
+                    f"{self.folder}: holds {path.name!r}, but no {RECORD}; a training would "
+                    f"replace it, so name another folder"
+                )
 
     def _is_finished(self) -> bool:
         """Return whether the folder has a run with a result, which must be this run."""
@@ -253,10 +270,9 @@ def hardware() -> dict[str, Any]:
 
 def _processor() -> str:
     """Return the name of the processor; Linux tells it in a file only."""
-    try:
+    lines: list[str] = []
+    with suppress(OSError, UnicodeDecodeError):
         lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        lines = []
     named = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
     return next(named, "") or platform.processor() or platform.machine()
 

@@ -69,7 +69,7 @@ from solvent.benchmark.suites import (
 )
 from solvent.benchmark.summary import UNTUNED, all_of
 from solvent.exact.scoring import LEARNED, comparable_score
-from solvent.model.files import StoreError, locked, reporting, write_atomically
+from solvent.model.files import StoreError, locked, named_folder, reporting, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import declared_names
 
@@ -349,7 +349,7 @@ def pack_submission(
     """
     from solvent import __version__
 
-    folder, out = Path(results), Path(out)
+    folder, out = Path(results), named_folder(out)
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise StoreError(f"{out}: is not an empty folder")
     bench, where = read_bench(folder), str(folder / FILE)

@@ -15,6 +15,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import pairwise
 from shutil import get_terminal_size
 from typing import Any, NoReturn
 
@@ -119,6 +120,9 @@ class MainGroup(TyperGroup):
         if not args:
             return super().make_context(info_name, args, *rest, **extra)
         with _in_one_line(debug="--debug" in args):
+            # As a path it would be the current folder.
+            if "--out=" in args or ("--out", "") in pairwise(args):
+                raise ValueError("--out is ''; expected a path")
             return super().make_context(info_name, args, *rest, **extra)
 
     def invoke(self, ctx: Any) -> Any:

@@ -82,7 +82,7 @@ from solvent.model import GameInfo, TabularGame, TabularPolicy, one_hot
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.cache import Packed, kept
 from solvent.model.parameters import check_choice, check_integer, shown
-from solvent.model.tabular import remembered
+from solvent.model.tabular import check_policy, remembered
 
 DRAWS = 1 << 53
 """The number of possible draws; all are equally likely."""
@@ -566,11 +566,9 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:
     """Return the policy that an opponent plays in the seat of a player."""
-    offered = _listed(opponent)
+    offered: Sequence[TabularPolicy] = _listed(opponent)
     for policy in offered:
-        if not isinstance(policy, TabularPolicy):
-            raise ValueError(f"{policy!r} is not a TabularPolicy")
-        policy.check_is_for(game)
+        check_policy(policy, game)
         if policy.player == player:
             return policy
     names = ", ".join(f"{policy.name!r} of player {policy.player}" for policy in offered)

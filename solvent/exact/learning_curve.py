@@ -6,7 +6,7 @@ from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from solvent.model.files import StoreError, read_file, write_atomically
+from solvent.model.files import StoreError, read_file, reporting, write_atomically
 from solvent.model.parameters import is_number, shown
 
 
@@ -87,8 +87,8 @@ def write_curve(
     write_atomically(path, "\n".join([*lines, ""]).encode())
 
 
-# Largest size of a learning curve that is read, in bytes.
-_LARGEST_CURVE = 2**28
+# Largest size of a learning curve that is read, in bytes; its points take thirty times as much.
+_LARGEST_CURVE = 2**24
 
 
 def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:  # type: ignore[assignment]
@@ -103,8 +103,10 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
         StoreError: If the file is missing or not a learning curve.
     """
     own = columns(kind)
+    with reporting(path):
+        content = read_file(path, _LARGEST_CURVE)
     try:
-        header, *lines = read_file(path, _LARGEST_CURVE).decode().splitlines()
+        header, *lines = content.decode().splitlines()
         names = header.split(",")
         if not set(own) <= set(names):
             raise ValueError
@@ -113,8 +115,6 @@ def read_curve(path: str | Path, kind: type[Point] = Evaluation) -> list[Point]:
             read_point(kind, [int(row[own[0]]), *(float(row[name]) for name in own[1:])])
             for row in rows
         ]
-    except OSError as error:
-        raise StoreError(f"{path}: cannot be read ({error.strerror or error})") from error
     except ValueError as error:
         raise StoreError(f"{path}: not a learning curve, or damaged") from error
 

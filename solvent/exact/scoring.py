@@ -233,14 +233,12 @@ def nash_conv(
         CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
             be proved.
     """
-    for policy in (first, second):
-        check_policy(policy, game)
+    responses = [best_response(game, one, tolerance=tolerance).value for one in (first, second)]
     if (first.player, second.player) != (0, 1):
         raise ValueError(
             f"the policies are of player {first.player} and player {second.player}; expected are "
             f"one of player 0 and one of player 1"
         )
-    responses = [best_response(game, one, tolerance=tolerance).value for one in (first, second)]
     return responses[1] - responses[0]
 
 

@@ -26,7 +26,7 @@ from solvent.exact.solution import ByState, CertificateError, ImproperGameError,
 from solvent.model import Game, TabularGame, cached_table
 from solvent.model.arrays import Floats
 from solvent.model.cache import Packed, kept
-from solvent.model.parameters import is_number, shown
+from solvent.model.parameters import is_number, plain, shown
 from solvent.model.progress import OnProgress, ProgressReporter
 from solvent.model.registry import game_of, load, spec_of
 
@@ -58,7 +58,7 @@ def solve_table(
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
         ValueError: If `tolerance` is not a number from 0.
     """
-    if not (is_number(tolerance) and tolerance >= 0):
+    if not (is_number(plain(tolerance)) and tolerance >= 0):
         raise ValueError(f"tolerance is {shown(tolerance)}; allowed are numbers from 0")
     cyclic = bool(components(game).cyclic.any())
     both = cyclic and all((count > 1).any() for count in game.action_count)
@@ -131,7 +131,7 @@ def cached_solution(
         CertificateError: As :func:`solve`.
     """
     return kept(
-        {"what": "solution", "model": game.model_hash, "tolerance": tolerance},
+        {"what": "solution", "model": game.model_hash, "tolerance": plain(tolerance)},
         lambda: solve_table(game, tolerance=tolerance, progress=progress),
         lambda solution: Packed(*solution.packed()),
         lambda packed: Solution.unpacked(*packed),

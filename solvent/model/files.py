@@ -53,6 +53,17 @@ def reporting(path: str | Path, done: str = "read") -> Iterator[None]:
         raise StoreError(f"{path}: cannot be {done} ({error.strerror or error})") from error
 
 
+def named_folder(path: str | Path) -> Path:
+    """Return the folder that a text names, into which something will be written.
+
+    Raises:
+        ValueError: If the text is empty, which a path would take for the current folder.
+    """
+    if path == "":
+        raise ValueError("the folder to write to is ''; expected a path, or . for the current one")
+    return Path(path)
+
+
 def open_file(path: str | Path) -> BufferedReader:
     """Open a regular file to read its bytes.
 
@@ -60,7 +71,8 @@ def open_file(path: str | Path) -> BufferedReader:
         OSError: If there is no such file, it cannot be read, or it is a directory, a device or a
             pipe.
     """
-    file = open(path, "rb", opener=_at_once)  # noqa: SIM115
+    # As a number, a path would be an open file of this process, which closing it would take away.
+    file = open(os.fspath(path), "rb", opener=_at_once)  # noqa: SIM115
     if stat.S_ISREG(os.fstat(file.fileno()).st_mode):
         return file
     file.close()

@@ -50,6 +50,10 @@ PLAYOUTS = 10
 LONGEST = 200
 """Number of moves after which an episode is not followed any further."""
 
+# Largest size, and number of rooms or of things, that may be asked for: a file may ask for a grid
+# larger than the memory. MiniGrid's own environments have up to 25.
+_LARGEST_ARGUMENT = 50
+
 DIRECTIONS = ("right", "down", "left", "up")
 DOORS = ("open", "closed", "locked")
 
@@ -110,6 +114,9 @@ class MiniGridGame:
         """Check the parameters."""
         check_integer(self.layout, "layout", 0, 2**32 - 1)
         check_choice(self.view, "view", VIEWS)
+        for name, value in self.arguments:
+            if name != "max_steps" and type(value) is int:
+                check_integer(value, name, 0, _LARGEST_ARGUMENT)
 
     @classmethod
     def from_env(cls, env: Any, view: str = "partial") -> MiniGridGame:

@@ -40,7 +40,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, wraps
 from typing import Any, Concatenate, ParamSpec, TypeVar
@@ -356,6 +356,8 @@ class TabularPolicy:
     model_hash: str
     player: int = 0
     name: str = "policy"
+    # Hashes of the models for which the probabilities were found to be a policy.
+    _checked: set[str] = field(default_factory=set, init=False, repr=False)
 
     @classmethod
     def of(
@@ -376,31 +378,12 @@ class TabularPolicy:
             ValueError: If the shape is not [S, A], an entry is negative or not a number, an
                 illegal action has a positive probability, or a row does not sum to 1.
         """
-        mask = game.mask_of(player)
         probabilities = np.asarray(probabilities, float)
-        if probabilities.shape != mask.shape:
-            raise ValueError(
-                f"policy {name!r} has shape {probabilities.shape}; "
-                f"player {player} of {game.info.name} needs {mask.shape}"
-            )
+        _check_probabilities(probabilities, game, player, name)
         probabilities = np.where(game.terminal[:, None], 0.0, probabilities)
-        problems = (
-            (~(probabilities >= 0).all(axis=1), "has an entry that is negative or not a number"),
-            (((probabilities > 0) & ~mask).any(axis=1), "gives weight to an illegal action"),
-            (
-                ~game.terminal & (np.abs(probabilities.sum(axis=1) - 1) > _SUM_TOLERANCE),
-                "does not sum to 1",
-            ),
-        )
-        for wrong, problem in problems:
-            if wrong.any():
-                state = int(np.argmax(wrong))
-                raise ValueError(
-                    f"policy {name!r} {problem} in state {game.states[state]!r}: "
-                    f"{probabilities[state].tolist()}; solvent.policy_from takes float32, logits, "
-                    f"action values and illegal actions"
-                )
-        return cls(probabilities, game.model_hash, player, name)
+        policy = cls(probabilities, game.model_hash, player, name)
+        policy._checked.add(game.model_hash)
+        return policy
 
     @classmethod
     def uniform(cls, game: TabularGame, *, player: int = 0) -> TabularPolicy:
@@ -477,9 +460,47 @@ class TabularPolicy:
         """Raise unless this is a policy for `game`.
 
         Raises:
-            ValueError: As :func:`check_model`.
+            ValueError: As :func:`check_model`, and as :meth:`of`.
         """
         check_model(self.model_hash, game, f"policy {self.name!r}")
+        if game.model_hash not in self._checked:
+            _check_probabilities(self.probabilities, game, self.player, self.name)
+            self._checked.add(game.model_hash)
+
+
+def _check_probabilities(given: Any, game: TabularGame, player: int, name: str) -> None:
+    """Raise unless something is a distribution over legal actions in every state with actions.
+
+    Args:
+        given: The array of probabilities, [S, A].
+        game: The game.
+        player: Player whose policy it is.
+        name: Name of the policy, for messages.
+
+    Raises:
+        ValueError: As :meth:`TabularPolicy.of`.
+    """
+    mask = game.mask_of(player)
+    is_plain = isinstance(given, np.ndarray) and given.dtype.kind in "buif"
+    if not is_plain or given.shape != mask.shape:
+        found = f"shape {given.shape}" if is_plain else f"the probabilities {shown(given)}"
+        raise ValueError(
+            f"policy {name!r} has {found}; player {player} of {game.info.name} needs {mask.shape}"
+        )
+    problems = (
+        (~(given >= 0).all(axis=1), "has an entry that is negative or not a number"),
+        (((given > 0) & ~mask).any(axis=1), "gives weight to an illegal action"),
+        (np.abs(given.sum(axis=1) - 1) > _SUM_TOLERANCE, "does not sum to 1"),
+    )
+    for wrong, problem in problems:
+        wrong &= ~game.terminal
+        if wrong.any():
+            state = int(np.argmax(wrong))
+            raise ValueError(
+                f"policy {name!r} {problem} in state {game.states[state]!r}: "
+                f"{given[state].tolist()}; solvent.policy_from takes float32, logits, "
+                f"action values and illegal actions"
+            )
 
 
 def check_model(model_hash: str, game: object, what: str) -> None:

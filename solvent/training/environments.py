@@ -49,7 +49,7 @@ from solvent.envs.registration import ENVIRONMENTS, compiled_game
 from solvent.exact import Solution
 from solvent.model import Game, TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats
-from solvent.model.parameters import check_choice
+from solvent.model.parameters import check_choice, shown
 from solvent.model.registry import make_game, register_plugin
 from solvent.registration import find_environment
 
@@ -181,8 +181,10 @@ def named_environment(
         The id, None for a game of one's own, and the arguments.
 
     Raises:
-        ValueError: If there is nothing of that name.
+        ValueError: If there is nothing of that name, or `game` is something else.
     """
+    if not isinstance(game, (str, TabularGame, Game)):
+        raise ValueError(f"game is {shown(game)}; allowed are a name, rules and a table")
     kwargs = dict(env_kwargs or {})
     env_id = game.partition(":")[2] or game if isinstance(game, str) else None
     if env_id is not None:

@@ -73,6 +73,7 @@ from solvent.exact import (
 from solvent.exact.archive import LARGEST
 from solvent.exact.learning_curve import CurvePoint, Evaluation, Point, read_point
 from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model.files import named_folder
 from solvent.model.parameters import check_integer, is_number, shown
 from solvent.training.algorithms import (
     ALGORITHMS,
@@ -503,7 +504,7 @@ def train(
     for one in _every(callback):
         if isinstance(one, (ExactAdvantages, ExactTargets)):
             training.request[GIVEN] = one.suffix.removeprefix("+")
-    run = RunFolder(Path(folder), training.request)
+    run = RunFolder(named_folder(folder), training.request)
 
     def work() -> None:
         both = " self-play" if self_play else ""

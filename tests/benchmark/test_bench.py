@@ -284,6 +284,10 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     path.write_text(path.read_text().replace(found.tasks[0].model_hash, "ab" * 32))
     with pytest.raises(StoreError, match="is of the model abababababab"):
         render(tmp_path / "suite")
+    path.write_text("somebody else's")
+    with pytest.raises(StoreError, match=r"results.json: not JSON, .*; remove it, or name another"):
+        bench(tmp_path / "suite", suite, algorithms, workers=1, progress=False)
+    assert path.read_text() == "somebody else's"
     assert suite.with_timesteps(200).name == "mine@200"
     with pytest.raises(ValueError, match="there is nothing to do"):
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)

@@ -155,6 +155,14 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         "card.json: cannot be read",
     ),
     "no card": (lambda f: (f / "card.json").unlink(), "card.json: cannot be read"),
+    "claims that would fill the memory": (
+        lambda f: os.truncate(f / "results.json", 2**25 + 1),
+        "results.json: cannot be read (larger than 33,554,432 bytes)",
+    ),
+    "a key that commands a terminal": (
+        agent({"setting": {"\x1b[2J\n": 1}}),
+        "agents.4.setting.\\x1b[2J\\n is 1; unexpected",
+    ),
     "a large file": (large, ".npz' has more than 67,108,864 bytes"),
     "another suite's hash on the card": (
         card(suite_hash="0" * 64),

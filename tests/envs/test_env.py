@@ -166,9 +166,9 @@ OF_A_SEAT: list[tuple[dict[str, Any], str]] = [
     ({"weights": [1, 2, 0]}, r"weights is \[1, 2, 0\]; allowed is a positive number"),
     ({"weights": [1, 2, float("nan")]}, "allowed is a positive number"),
     ({"opponents": []}, "opponents is empty; at least one"),
-    ({"opponents": ["optimal"]}, "'optimal' is not a TabularPolicy"),
-    ({"opponents": [5]}, "5 is not a TabularPolicy"),
-    ({"opponents": 5}, "5 is not a TabularPolicy"),
+    ({"opponents": ["optimal"]}, "policy is 'optimal'; expected is a Tab"),
+    ({"opponents": [5]}, "policy is 5; expected is a TabularPolicy"),
+    ({"opponents": 5}, "policy is 5; expected is a TabularPolicy"),
     ({"seat": 1.0}, "seat is 1.0; allowed are 0, 1 and 'random'"),
     ({"opponents": POOL[0][0]}, "to play for player 1, but has only 'random-0' of player 0"),
     (

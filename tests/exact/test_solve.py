@@ -283,7 +283,7 @@ def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
     for wrong in (np.nan, -1.0, "small"):
         with pytest.raises(ValueError, match=r"^tolerance is .*; allowed are numbers from 0"):
             solve(table, tolerance=wrong)
-    for tolerance in (0, 1):
+    for tolerance in (0, 1, np.float32(0.5)):
         assert solve(table, tolerance=tolerance).value == pytest.approx(
             solve(table).value, rel=1e-13
         )

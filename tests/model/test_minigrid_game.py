@@ -184,6 +184,7 @@ def test_what_a_state_leaves_out_and_random_steps_are_refused() -> None:
         (lambda: MiniGridGame(SMALL[0], source=with_a_memory()), "differs from the states here"),
         (lambda: make_game("MiniGrid-Dynamic-Obstacles-5x5-v0"), "Dynamic-Obstacles"),
         (lambda: make_game(SMALL[0], view="all"), "view is 'all'"),
+        (lambda: make_game(SMALL[0], size=10**6), "size is 1000000; allowed .* from 0 to 50"),
     ):
         with pytest.raises(ValueError, match=message):
             compile_game(make())

@@ -17,7 +17,7 @@ from random_games import RandomGame
 from random_tables import legal_actions_played
 from two_players import random_policy
 
-from solvent.exact import best_response, solve
+from solvent.exact import best_response, policy_value, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.model import (
     Expansion,
@@ -260,6 +260,11 @@ def test_a_wrong_policy_is_refused(pig: Any) -> None:
         for change, message in rows:
             with pytest.raises(ValueError, match=f"^policy 'mine' {message}"):
                 make(pig, change(right), name="mine")
+    # One that was not made by these is refused where it is used.
+    made = TabularPolicy.of(pig, chances, name="mine")
+    for change, message in (*NO_POLICIES, (lambda p: p.tolist(), r"has the probabilities \[\[")):
+        with pytest.raises(ValueError, match=f"^policy 'mine' {message}"):
+            policy_value(pig, replace(made, probabilities=change(chances)))
 
 
 @pytest.mark.parametrize("total", [1 - 9e-10, 1 + 9e-10])

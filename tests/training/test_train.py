@@ -195,10 +195,12 @@ def test_bad_input_is_one_clear_line_and_makes_no_folder(tmp_path: Path) -> None
         (greed, {"self_play": True, "refresh": 0}, "refresh is 0"),
         (greed, {"self_play": True, "start_weights": "importance"}, "allowed are uniform"),
         ("solvent/Yahtzee-v0", {"exploring_starts": 0.5}, "Yahtzee-v0 has no table, so that"),
+        (combat, {"folder": ""}, "^the folder to write to is ''; expected a path, or . for"),
+        (combat, {"game": None}, "^game is None; allowed are a name, rules and a table$"),
     ]
     for game, arguments, message in rows:
         with pytest.raises(ValueError, match=message) as error:
-            train(game, folder=tmp_path / "run", progress=False, **arguments)
+            train(**{"game": game, "folder": tmp_path / "run", "progress": False, **arguments})
         assert "\n" not in str(error.value)
         assert not (tmp_path / "run").exists()
 
@@ -318,6 +320,11 @@ def test_what_is_read_back_is_not_believed(folder: Path, small: TabularGame) -> 
         for content in CONTENTS.values():
             path.write_bytes(content)
             assert refusal(small, folder).startswith(f"{path}: ")
+    record.unlink()
+    kept = {path.name: path.read_bytes() for path in folder.glob("*.*")}
+    for resume in (True, False):
+        assert "holds 'curve.csv', but no run.json" in refusal(small, folder, resume=resume)
+    assert {path.name: path.read_bytes() for path in folder.glob("*.*")} == kept
 
 
 # Checkpoints

@@ -73,6 +73,7 @@ from solvent.model.files import (
     TEMPORARY,
     StoreError,
     locked,
+    named_folder,
     parse_json,
     read_file,
     remove_temporary,
@@ -120,7 +121,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             StoreError: If the folder holds anything else, another process uses it, it cannot be
                 written to, or a layer in it that is still needed is damaged.
         """
-        store = cls(Path(folder), game, check_choice(keep or "all", "keep", KEEPS))
+        store = cls(named_folder(folder), game, check_choice(keep or "all", "keep", KEEPS))
         with ExitStack() as held:
             held.enter_context(locked(store.folder))
             if store._manifest.exists():
