@@ -2,7 +2,7 @@
 
 **Rationals.** :func:`solve_exactly` is backward induction as in :mod:`solvent.exact.decomposition`,
 on the rational numbers that the table was made from. Terms of an expectation are added as integers
-over a common denominator, and each value is reduced once.
+over a common denominator, and each sum is reduced once.
 
 **Ends and decisions.** Let V be the values, d(s) the probability that an optimal policy visits
 state s (its *occupancy measure*), and V2(s) the value of the second best action there. Then
@@ -15,11 +15,12 @@ from collections import defaultdict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
 
-from solvent.exact.components import Components, components, free_rows
+from solvent.exact.components import Components, components
 from solvent.exact.expectimax import Number, exact_weights, expectation
 from solvent.exact.solution import Solution, check_solution
 from solvent.model import RationalGame, TabularGame
@@ -46,36 +47,19 @@ def solve_exactly(game: RationalGame) -> RationalSolution:
     Raises:
         ValueError: If a state can be visited twice, or both players choose in one.
     """
-    table, numbers = game.table, game.numbers
+    table = game.table
     parts = _acyclic(table)
     both = (table.action_count[0] > 1) & (table.action_count[1] > 1)
     if both.any():
         odd = table.states[int(np.argmax(both))]
         raise ValueError(f"{table.info.name}: both players choose in state {odd!r}")
     values, best = [Fraction(0)] * table.n_states, [-1] * table.n_states
-    free, minimizing = free_rows(table), table.action_count[1] > 1
-    weights: dict[bytes, tuple[tuple[int, ...], int]] = {}
-
-    def expected(row: int) -> tuple[int, int]:
-        """Return numerator and denominator of a row's value, not reduced."""
-        if not free[row]:
-            return _row_value(game, values, row).as_integer_ratio()
-        outcomes = slice(*table.outcome_start[row : row + 2].tolist())
-        signature = game.probability[outcomes].tobytes()
-        if signature not in weights:
-            weights[signature] = exact_weights(numbers[i] for i in game.probability[outcomes])
-        after = [values[s] for s in table.next_state[outcomes].tolist()]
-        return expectation(*weights[signature], after)
-
+    row_value, minimizing = _row_value(game, values), table.action_count[1] > 1
     for state in map(int, parts.order[~table.terminal[parts.order]]):
-        first, end = table.row_start[state : state + 2].tolist()
-        (n, d), best[state] = expected(first), first
-        for row in range(first + 1, end):
-            other_n, other_d = expected(row)
-            left, right = other_n * d, n * other_d
-            if left < right if minimizing[state] else left > right:
-                n, d, best[state] = other_n, other_d, row
-        values[state] = Fraction(n, d)
+        rows = range(*table.row_start[state : state + 2].tolist())
+        found = [row_value(row) for row in rows]
+        values[state] = min(found) if minimizing[state] else max(found)
+        best[state] = rows[found.index(values[state])]
     value = sum((p * values[s] for s, p in game.initial.items()), Fraction(0))
     return RationalSolution(value, values, best)
 
@@ -96,14 +80,26 @@ def _acyclic(table: TabularGame) -> Components:
     return parts
 
 
-def _row_value(game: RationalGame, values: list[Fraction], row: int) -> Fraction:
-    """Return the expected reward of a row plus the expected value of the next state."""
+def _row_value(game: RationalGame, values: list[Fraction]) -> Callable[[int], Fraction]:
+    """Return a function from a row to its expected reward plus expected value of the next state.
+
+    Args:
+        game: The game.
+        values: [S] the value of each state, read when the function is called.
+    """
     numbers, next_state = game.numbers, game.table.next_state
-    terms = (
-        numbers[game.probability[n]] * (numbers[game.reward[n]] + values[next_state[n]])
-        for n in range(*game.table.outcome_start[row : row + 2].tolist())
-    )
-    return sum(terms, Fraction(0))
+
+    @cache
+    def weights(indices: bytes) -> tuple[tuple[int, ...], int]:
+        return exact_weights(numbers[i] for i in np.frombuffer(indices, np.int32))
+
+    def value(row: int) -> Fraction:
+        outcomes = slice(*game.table.outcome_start[row : row + 2].tolist())
+        pairs = zip(next_state[outcomes].tolist(), game.reward[outcomes].tolist(), strict=True)
+        after = [values[s] + numbers[r] if numbers[r] else values[s] for s, r in pairs]
+        return Fraction(*expectation(*weights(game.probability[outcomes].tobytes()), after))
+
+    return value
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,14 +199,14 @@ def optimal_occupancy(
             arguments is in rationals.
     """
     if isinstance(game, RationalGame) and isinstance(solution, RationalSolution):
-        exact, values, numbers = game, solution.values, game.numbers
+        exact, numbers = game, game.numbers
         return _followed(
             OptimalOccupancy(
                 game.table,
                 solution.value,
                 dict(game.initial),
                 solution.best,
-                lambda k: _row_value(exact, values, k),
+                _row_value(game, solution.values),
             ),
             lambda n: numbers[exact.probability[n]],
         )
