@@ -49,10 +49,9 @@ from numpy.typing import NDArray
 
 from solvent.model.game import Game, GameInfo, JointAction, Outcome
 from solvent.model.parameters import brief, check_choice, described, shown
-from solvent.model.table_cache import compile_game
 from solvent.model.tabular import TabularGame, TabularPolicy
 from solvent.model.transforms import extreme_returns, repeatable_state
-from solvent.model.walk import MOST_STATES, rationals, walk
+from solvent.model.walk import MOST_STATES, compile_rules, rationals, walk
 
 PLAYOUTS = 200
 """Number of random episodes in which the game is compared with OpenSpiel's."""
@@ -396,7 +395,7 @@ def to_openspiel(game: Game | TabularGame) -> Any:
     """
     import pyspiel
 
-    table = compile_game(game)
+    table = compile_rules(game)
     again = repeatable_state(table)
     if again is not None:
         raise ValueError(

@@ -27,7 +27,7 @@ from solvent.model.game import Game, GameInfo, State
 from solvent.model.progress import OnProgress
 from solvent.model.registry import game_of
 from solvent.model.tabular import TabularGame
-from solvent.model.walk import MOST_STATES, walk
+from solvent.model.walk import MOST_STATES, compile_rules
 
 ARRAYS = ("row_start", "outcome_start", "next_state", "probability", "outcome_reward", "initial")
 
@@ -58,20 +58,9 @@ def compile_game(
         ValueError: If a distribution does not sum to 1, or a probability is not positive; the
             message names the state and the action.
     """
-    game = game_of(game)
-    if isinstance(game, TabularGame):
-        return game
-    own: Any = None if reference else game
-    if hasattr(own, "table_from"):
-        whole = compile_game(own.game, max_states=max_states, progress=progress)
-        from_whole: TabularGame = own.table_from(whole)
-        return from_whole
-    if not hasattr(own, "tabulate"):
-        return walk(game, max_states, progress)
-    table = own.tabulate()
-    if not isinstance(table, TabularGame):
-        raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
-    return table
+    return compile_rules(
+        game_of(game), reference=reference, max_states=max_states, progress=progress
+    )
 
 
 def cached_table(game: Any, *, progress: OnProgress | None = None) -> TabularGame:

@@ -165,6 +165,30 @@ class _Choices(dict[Any, int]):
         return masks[0], masks[1]
 
 
+def compile_rules(
+    game: Game | TabularGame,
+    *,
+    reference: bool = False,
+    max_states: int = MOST_STATES,
+    progress: OnProgress | None = None,
+) -> TabularGame:
+    """Build the table of rules; see :func:`solvent.model.compile_game` for the arguments."""
+    if isinstance(game, TabularGame):
+        return game
+    own: Any = None if reference else game
+    if hasattr(own, "table_from"):  # A game whose table is computed from that of another.
+        whole: TabularGame = own.table_from(
+            compile_rules(own.game, max_states=max_states, progress=progress)
+        )
+        return whole
+    if not hasattr(own, "tabulate"):
+        return walk(game, max_states, progress)
+    table = own.tabulate()
+    if not isinstance(table, TabularGame):
+        raise TypeError(f"tabulate() of {game.info.name} returned {type(table).__name__}")
+    return table
+
+
 def walk(game: Game, max_states: int, progress: OnProgress | None) -> TabularGame:
     """Return the table of a game by walking through its states.
 
