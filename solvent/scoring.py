@@ -16,7 +16,7 @@ import gymnasium as gym
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.baselines.gate import check_wrappers, replay, tabulated
+from solvent.baselines.gate import check_wrappers, layers, replay, singles, tabulated
 from solvent.envs.env import learned_seat
 from solvent.envs.sampling import observed
 from solvent.exact import (
@@ -75,8 +75,8 @@ def score(
 
     Args:
         game: A name, rules, their table, an environment of this package or of Gymnasium's toy-text
-            ones, or the id of such an environment. An environment also determines the player, the
-            opponent and the observation.
+            ones, single or vector, or the id of such an environment. An environment also determines
+            the player, the opponent and the observation.
         policy: The policy to score, as for :func:`policy_from`.
         solution: Solution of the table that the policy is scored on, if already available.
         outputs: Kind of output of a function, as for :func:`policy_from`.
@@ -90,8 +90,9 @@ def score(
         tolerance: Widest accepted bracket of a best response, in units of the largest value or
             reward that can be met from the start, or of 1 if that is larger.
         discount: Discount of the objective, for a policy of the undiscounted game, such as one
-            learned there with this gamma. `solution` is then that of the discounted table
-            (:func:`solvent.discounted`). Default: the objective of the game.
+            learned there with this gamma. Every move counts, those of an opponent, too. `solution`
+            is then that of the discounted table (:func:`solvent.discounted`). Default: the
+            objective of the game.
 
     Raises:
         ValueError: If the policy or the solution is for another game, the game has a discount
@@ -208,7 +209,8 @@ def evaluate(
             environment; without one, a best response.
         critic: The value function to compare with the true one: an array of values with the same
             rows as an array for the policy, or a function from a batch of observations to their
-            values.
+            values. Values of seat 1 are without what an environment adds to its return, as for
+            :func:`score`.
         player: The player whose policy it is, as for :func:`policy_from`.
         discount: The discount of the objective, as for :func:`score`.
         how: The other arguments of :func:`policy_from`.
@@ -399,11 +401,20 @@ class _Subject:
     rows: int = 0
     env: Any = None
 
+    def is_same(self, other: _Subject) -> bool:
+        """Return whether scores of another environment's policies are scores of this one's, too."""
+        one, two = (
+            (own.game.model_hash, own.left.model_hash, own.player, own.observation, own.rows)
+            for own in (self, other)
+        )
+        return one == two
+
 
 def _subject(game: Any, player: int | None) -> _Subject:
     if isinstance(game, str) and game in gym.registry:
         game = gym.make(game)
-    if isinstance(game, (gym.Env, gym.vector.VectorEnv)):
+    # Vector environments of Gymnasium and of Stable-Baselines3 have no base class in common.
+    if isinstance(game, gym.Env) or hasattr(game, "num_envs"):
         subject = _of_env(game, player)
     else:
         table = cached_table(game)
@@ -415,6 +426,18 @@ def _subject(game: Any, player: int | None) -> _Subject:
 
 def _of_env(env: Any, player: int | None) -> _Subject:
     check_wrappers(env)
+    # A native vector environment holds no single ones.
+    first, *others = (_of_single(one, player) for one in singles(env) or [*layers(env)][-1:])
+    for other in others:
+        if not first.is_same(other):
+            raise ValueError(
+                f"the environments of {shown(env)} differ in their games, seats, opponents or "
+                f"observations; pass one of them"
+            )
+    return first if first.env is None else replace(first, env=env)
+
+
+def _of_single(env: Any, player: int | None) -> _Subject:
     if hasattr(env.unwrapped, "game"):
         learned = learned_seat(env, player)
         return _Subject(learned.game, learned.left, learned.player, learned.observation, env=env)

@@ -218,6 +218,7 @@ def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> Non
     f = some(5)
     expected = score_table(game, solvent.policy_from(game, f, outputs="logits"))
     envs = [gym.make(COMBAT), gym.make(COMBAT).unwrapped, gym.make_vec(COMBAT, 2), COMBAT]
+    envs.append(gym.vector.SyncVectorEnv([lambda: gym.make(COMBAT)] * 2))
     for named in [game, solvent.make_game("ff-combat"), Env(game), *envs]:
         found = solvent.score(named, f, outputs="logits")
         assert found.value == pytest.approx(expected.value, abs=1e-12)
@@ -351,6 +352,10 @@ NO_TABLES = [
     (None, "game is None; allowed are a name"),
     ("solvent/FFCombt-v0", "no game or environment 'solvent/FFCombt-v0'; did you mean"),
     ("CartPole-v1", "CartPoleEnv has no P"),
+    (
+        gym.vector.SyncVectorEnv([lambda: gym.make(COMBAT), lambda: gym.make(COMBAT, luck=2)]),
+        "differ in their games, seats, opponents or observations; pass one of them",
+    ),
     ("solvent/FootballHalf-v0", "too many states for a table; only a network can be scored"),
 ]
 NO_POLICIES: list[tuple[Any, dict[str, Any], str]] = [

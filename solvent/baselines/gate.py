@@ -501,7 +501,7 @@ def replay(env: Any, game: TabularGame, policy: TabularPolicy, rows: NDArray[Any
     """
     player, random = policy.player, np.random.default_rng(0)
     acts, met, steps = game.on_turn(player), [], 0
-    copies = [_copied(single) for single in _singles(env)]
+    copies = [_copied(single) for single in singles(env)]
     for episode, twin in zip(range(EPISODES), cycle(copies), strict=False):
         native = twin.unwrapped
         toy, masks = not hasattr(native, "game"), twin.has_wrapper_attr("action_masks")
@@ -558,11 +558,15 @@ def _check_shown(does: str, env: Any, state: Any, found: Any, expected: NDArray[
         )
 
 
-def _singles(env: Any) -> list[Any]:
-    """Return the environments that are not vector environments, with their wrappers."""
+def singles(env: Any) -> list[Any]:
+    """Return the environments that are not vector environments, with their wrappers.
+
+    Args:
+        env: Any environment, single or vector.
+    """
     if isinstance(env, gym.Env):
         return [env]
-    return [single for part in _inside(env) for single in _singles(part)]
+    return [single for part in _inside(env) for single in singles(part)]
 
 
 def _copied(env: Any) -> Any:
