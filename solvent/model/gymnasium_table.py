@@ -61,6 +61,9 @@ DOCUMENTED: Mapping[str, tuple[tuple[str, ...], Board]] = {
 """Action names and board, by ``module:class`` of the environment or of a base class."""
 
 
+# Arguments with which Gymnasium's environments leave their tables.
+_NOT_IN_TABLE = ("fickle_passenger",)
+
 # Tolerance for the sum of the start distribution, which may be in single precision.
 _START_TOLERANCE = 1e-6
 
@@ -119,7 +122,8 @@ class GymnasiumTable(Words):
 
         Raises:
             ValueError: If it has no readable ``P``, or no ``initial_state_distrib`` and its resets
-                lead to several states; or as for the class.
+                lead to several states; if it does not follow its ``P``, as Taxi with a fickle
+                passenger; or as for the class.
         """
         env = env.unwrapped
         if not hasattr(env, "P"):
@@ -127,6 +131,12 @@ class GymnasiumTable(Words):
                 f"{type(env).__name__} has no P; only environments that publish it, such as "
                 f"FrozenLake-v1, can be solved"
             )
+        for argument in _NOT_IN_TABLE:
+            if getattr(env, argument, False):
+                raise ValueError(
+                    f"{argument} is True, by which {type(env).__name__} does not follow its own P; "
+                    f"allowed is False"
+                )
         start = getattr(env, "initial_state_distrib", None)
         spec = getattr(env, "spec", None)
         kinds = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(env).__mro__)
@@ -295,6 +305,20 @@ def numbers_of(table: TabularGame) -> Ints | None:
     if not isinstance(table.states[0], Cell):
         return None
     return np.array([getattr(state, "number", 0) for state in table.states])
+
+
+def count_of(table: TabularGame) -> int:
+    """Return the number of states of a Gymnasium environment, some of which may not be reached.
+
+    Args:
+        table: The table of the environment.
+    """
+    numbers = numbers_of(table)
+    assert numbers is not None
+    last = int(numbers.argmax())
+    # An observation has the number as a share of the environment's last one.
+    share = float(table.observation[0][last, 0])
+    return 1 + (round(numbers[last] / share) if share else 0)
 
 
 def _width(transitions: Transitions) -> int:

@@ -43,7 +43,7 @@ from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.sampling import kind_that_fits, observation_space, observed
 from solvent.model import TabularGame, TabularPolicy, cached_table
 from solvent.model.arrays import Bools, Floats, Ints
-from solvent.model.gymnasium_table import GymnasiumTable, numbers_of
+from solvent.model.gymnasium_table import GymnasiumTable, count_of, numbers_of
 from solvent.training.environments import with_roles, without_roles
 from solvent.training.learners import MaskedDQN, MaskedReplayBuffer
 
@@ -76,6 +76,8 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
     name = f"observation={observation!r}" if named else "the state number"
     rows = state_observations(game, player, observation)
     expected, wanted = model.observation_space, observation_space(rows.reshape(len(rows), -1))
+    if not named:
+        wanted = Discrete(count_of(game))
     if expected.shape != rows.shape[1:] or (rows.ndim == 1 and expected != wanted):
         raise ValueError(
             f"the network takes {expected!s:.60}, but {name} of "
@@ -206,7 +208,8 @@ def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: s
                 f"trained under VecNormalize, pass it as a function: "
                 f"lambda seen: model.predict(venv.normalize_obs(seen), deterministic=True)[0]"
             )
-    elif model.env is None:
+    elif model.env is None and known[0].ndim > 1:
+        # The space of numbers was compared before.
         joint = [np.concatenate(known)] if len({k.shape[1:] for k in known}) == 1 else []
         spaces = [observation_space(k.reshape(len(k), -1)) for k in (*known, *joint)]
         if model.observation_space not in spaces:

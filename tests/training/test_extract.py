@@ -475,6 +475,20 @@ def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
         solvent.score("CliffWalking-v1", model)
 
 
+def test_a_network_knows_the_squares_that_are_never_reached(tmp_path: Path) -> None:
+    """In both lakes the highest number that is reached is 8."""
+    small, large = (
+        gym.make("FrozenLake-v1", desc=desc, is_slippery=False)
+        for desc in (["SFG", "FHH", "HFH"], ["SFGF", "FHHF", "HHFF"])
+    )
+    model_of("a2c", small).save(tmp_path / "model.zip")
+    for model in (model_of("a2c", small), A2C.load(tmp_path / "model.zip", device="cpu")):
+        played = solvent.score(small, lambda seen: model.predict(seen, deterministic=True)[0])  # noqa: B023
+        assert solvent.score(small, model, deterministic=True).value == played.value
+        with pytest.raises(ValueError, match=r"takes Discrete\(9\), but .* is Discrete\(12\)"):
+            solvent.score(large, model)
+
+
 def test_a_loaded_network_sees_the_numbers_of_its_environment_not_those_of_the_table(
     tmp_path: Path,
 ) -> None:
