@@ -256,8 +256,10 @@ def _staying(game: TabularGame, rows: Bools) -> Bools:
 def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:
     """Return the diameter and the reach: one game is solved for each state as the target."""
     restart, end = game.n_states, game.n_states + 1
-    starts = np.flatnonzero(game.initial > 0)
-    # An end becomes the state `restart`, which leads to the initial states and counts no move.
+    starts = np.flatnonzero((game.initial > 0) & ~game.terminal)
+    # An end becomes the state `restart`, which leads to the initial states and counts no move. Of
+    # these it leads to none that have ended, since play restarts until it begins.
+    begins = game.initial[starts] / game.initial[starts].sum()
     towards = np.where(game.terminal[game.next_state], restart, game.next_state)
     count = np.append(np.diff(game.row_start), [1, 0])
     states = range(game.n_states + 2)
@@ -267,7 +269,7 @@ def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:
         "states": states,
         "row_start": np.append(0, np.cumsum(count)),
         "outcome_start": np.append(game.outcome_start, len(towards) + len(starts)),
-        "probability": np.append(game.probability, game.initial[starts]),
+        "probability": np.append(game.probability, begins),
         "mask": (np.arange(width) < count[:, None], (count > 0)[:, None]),
         "initial": np.append(game.initial, [0, 0]),
     }
@@ -285,5 +287,5 @@ def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:
         except ImproperGameError:
             return inf, inf
         diameter = max(diameter, float(moves[:-2][live].max()))
-        reach = max(reach, game.at_start(moves[:-2]))
+        reach = max(reach, float(moves[restart]))
     return diameter, reach

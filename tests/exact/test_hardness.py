@@ -182,6 +182,10 @@ def test_a_policy_that_may_stay_for_ever_is_optimal_only_where_nothing_can_be_wo
 def test_if_every_episode_begins_at_its_end_nothing_is_visited() -> None:
     table = from_arrays([np.eye(2)], [0, 0], start=[0, 1], terminal=[1])
     assert solvent.hardness(replace(table, next_state=np.array([1]))).concentrability == 0
+    # If some do, play restarts until it begins: then one move leads to the other state.
+    moves = np.eye(3)[[[1], [2], [2]]]
+    half = from_arrays(moves, np.zeros((3, 1)), start=[0.5, 0, 0.5], terminal=[2])
+    assert solvent.hardness(half).reach == pytest.approx(1)
 
 
 def test_an_environment_brings_the_opponent_and_a_game_for_two_has_none() -> None:
