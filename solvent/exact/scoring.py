@@ -378,8 +378,8 @@ class Score:
         exploitability: Optimality gap under its usual name in a two-player game, else None.
         normalized: 0 for the uniform policy over legal actions, 1 for the optimum; NaN if the
             uniform policy is optimal or need not end, or its value cannot be proved.
-        illegal_mass: Average probability of illegal actions over the states visited, before they
-            were made legal; NaN if an episode need not end.
+        illegal_mass: Average probability of illegal actions over the states visited in which the
+            player acts, before they were made legal; NaN if an episode need not end.
         worst_start_gap: Largest gap from a single state of the start distribution.
         worst_start: The start state with that gap.
         discount: The discount of the objective; 1 where rewards are undiscounted.
@@ -475,7 +475,7 @@ def score(
     mass = 0.0
     if illegal is not None and illegal.any():
         try:
-            visits = state_visitation(game, *pair) * ~game.terminal
+            visits = state_visitation(game, *pair) * game.on_turn(policy.player)
             mass = float(visits @ illegal / visits.sum())
         except ImproperGameError:
             mass = np.nan

@@ -166,7 +166,7 @@ def test_the_worst_start_is_the_start_with_the_largest_gap(combat: Any) -> None:
     assert result.optimality_gap == pytest.approx(table.initial @ gaps, abs=1e-12)
 
 
-def test_illegal_mass_is_weighed_by_visits(combat: Any) -> None:
+def test_illegal_mass_is_weighed_by_visits(combat: Any, pig: Any) -> None:
     table, solution = combat
     policy = TabularPolicy.uniform(table)
     visits = state_visitation(table, policy) * ~table.terminal
@@ -174,6 +174,10 @@ def test_illegal_mass_is_weighed_by_visits(combat: Any) -> None:
     expected = (visits @ illegal) / visits.sum()
     assert 0 < expected < 0.5
     assert score(table, policy, solution, illegal=illegal).illegal_mass == pytest.approx(expected)
+    # Where the other player acts, the policy chooses nothing.
+    table, solution = pig
+    policy, illegal = TabularPolicy.uniform(table), 0.5 * table.on_turn(0)
+    assert score(table, policy, solution, illegal=illegal).illegal_mass == pytest.approx(0.5)
 
 
 def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
