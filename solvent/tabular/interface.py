@@ -18,6 +18,7 @@ import gymnasium as gym
 import numpy as np
 from gymnasium import spaces
 
+from solvent.envs.sampling import bonus_of
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_rational, shown
@@ -148,6 +149,10 @@ def step_size(alpha: StepSize) -> Callable[[int], float]:
     return lambda n: constant
 
 
+# Tolerance for the sum of a row of probabilities, which may be in single precision.
+_ROUNDING = 1e-5
+
+
 def probabilities_of(policy: Floats | TabularPolicy, env: Env | None = None) -> Floats:
     """Return the probabilities of a policy, [S, A].
 
@@ -155,15 +160,26 @@ def probabilities_of(policy: Floats | TabularPolicy, env: Env | None = None) -> 
         policy: A :class:`~solvent.model.TabularPolicy` or its probabilities.
         env: The environment in which it is followed, if any.
 
+    Returns:
+        The probabilities, uniform in states of which the policy says nothing. An episode may end
+        before the learner's first turn, and takes a last step from there.
+
     Raises:
-        ValueError: If the policy is for a table, but the environment numbers states without one.
+        ValueError: If the policy is for a table, but the environment numbers states without one, or
+            a row is neither a distribution nor, as in a terminal state, 0.
     """
     if isinstance(policy, TabularPolicy) and env is not None and _table(env) is None:
         raise ValueError(
             f"policy {policy.name!r} is for a table, whose order is not that of {env}; pass an "
             f"array with a row for each number, or learn in Env(game, observation='index')"
         )
-    return policy.probabilities if isinstance(policy, TabularPolicy) else np.asarray(policy, float)
+    rows = policy.probabilities if isinstance(policy, TabularPolicy) else np.asarray(policy, float)
+    sums = rows.sum(axis=-1)
+    if not ((rows >= 0).all() and ((np.abs(sums - 1) < _ROUNDING) | (sums == 0)).all()):
+        raise ValueError(
+            f"the policy is {shown(rows.tolist())}; allowed are rows of probabilities that sum to 1"
+        )
+    return np.where((sums == 0)[..., None], 1 / rows.shape[-1], rows)
 
 
 def _table(env: Env) -> TabularGame | None:
@@ -200,7 +216,7 @@ class Indexed:
                 )
         assert isinstance(seen, spaces.Discrete)
         assert isinstance(acts, spaces.Discrete)
-        self._env, self._truncated = env, False
+        self._env, self._truncated, self._bonus = env, False, 0.0
         self._seed: int | None = int(rng.integers(2**31))
         self.legal: Bools = np.ones((int(seen.n), int(acts.n)), bool)
         self.over: Bools = np.zeros(len(self.legal), bool)
@@ -215,6 +231,9 @@ class Indexed:
                     "nothing; allowed are seat=0 and seat=1"
                 )
             self.legal = game.mask[seats[0]] | self.over[:, None]
+            # What an environment adds to seat 1's reward at the end is no part of the table.
+            if getattr(env.unwrapped, "opponents", ()):
+                self._bonus = seats[0] * bonus_of(game.info)
         self.known = game is not None
 
     def estimate(self, **arrays: Any) -> Estimate:
@@ -264,10 +283,11 @@ class Indexed:
             action: Number of the action.
 
         Returns:
-            The next state, the reward, and whether the episode is over.
+            The next state, the reward in the game's table, and whether the episode is over.
         """
         state, reward, terminated, self._truncated, _ = self._env.step(action)
-        return int(state), float(reward), terminated or self._truncated
+        reward = float(reward) - terminated * self._bonus
+        return int(state), reward, terminated or self._truncated
 
     def episode(
         self, pi: Floats, rng: np.random.Generator

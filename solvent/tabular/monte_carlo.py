@@ -10,7 +10,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from solvent.model import TabularPolicy
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_rational
 from solvent.tabular.interface import (
     Env,
@@ -104,6 +104,20 @@ def monte_carlo_control(
         yield world.estimate(Q=Q, pi=pi)
 
 
+def _check_covers(world: Indexed, b: Floats, needed: Bools) -> None:
+    """Refuse a behaviour policy that never takes a needed action, [S, A].
+
+    Returns would be weighted by ratios of 0, so estimates would tend to wrong values.
+    """
+    missing = needed & (b == 0) & ~world.over[:, None]
+    if missing.any():
+        s, a = np.argwhere(missing)[0].tolist()
+        raise ValueError(
+            f"b never takes action {a} in state {s}, which the target policy may take; an "
+            f"off-policy method needs a behaviour policy that covers it"
+        )
+
+
 def importance_sampling(
     env: Env,
     pi: Floats | TabularPolicy,
@@ -129,8 +143,12 @@ def importance_sampling(
 
     Yields:
         The target policy and its V after each episode.
+
+    Raises:
+        ValueError: If b never takes an action that pi takes.
     """
     pi, b, world = probabilities_of(pi, env), probabilities_of(b, env), Indexed(env, rng, discount)
+    _check_covers(world, b, pi > 0)
     V, C = world.values(), np.zeros(len(world.legal))
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -164,8 +182,12 @@ def off_policy_prediction(
 
     Yields:
         The target policy, its Q and its V after each episode.
+
+    Raises:
+        ValueError: If b never takes an action that pi takes.
     """
     pi, b, world = probabilities_of(pi, env), probabilities_of(b, env), Indexed(env, rng, discount)
+    _check_covers(world, b, pi > 0)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)
@@ -195,8 +217,12 @@ def off_policy_control(
 
     Yields:
         Q and the behaviour policy after each episode; the target policy is the greedy one.
+
+    Raises:
+        ValueError: If b never takes a legal action.
     """
     b, world = probabilities_of(b, env), Indexed(env, rng, discount)
+    _check_covers(world, b, world.legal)
     Q, C = world.action_values(), np.zeros(world.legal.shape)
     while True:
         states, actions, rewards = world.episode(b, rng)

@@ -13,7 +13,7 @@ from gymnasium import spaces
 from random_games import RandomGame
 from rational_tables import END, Row, table_of
 
-from solvent import compile_game
+from solvent import against, compile_game, make_game
 from solvent.envs import Env
 from solvent.exact import exploitability, nash_conv, policy_value, solve
 from solvent.model import (
@@ -444,6 +444,38 @@ def test_parameters_outside_their_ranges_are_refused() -> None:
     for given in ({"until": 0}, {"until": 5, "runs": 0}, {"until": 5, "points": 0}):
         with pytest.raises(ValueError, match=f"{[*given][-1]} is 0; allowed are whole numbers"):
             curves(random_table(0), learned, **given)
+
+
+def test_what_is_no_policy_and_what_covers_none_is_refused() -> None:
+    """Both would be weighted by wrong probabilities, and estimates would tend to wrong values."""
+    game, rng = random_table(0), np.random.default_rng(0)
+    uniform, env = TabularPolicy.uniform(game).probabilities, environment(game)
+    first = TabularPolicy.deterministic(game, np.zeros(game.n_states, int))
+    learners: list[tuple[Callable[..., Any], str]] = [
+        (partial(importance_sampling, pi=uniform, b=first), "b never takes action 1 in state 0"),
+        (partial(off_policy_prediction, pi=uniform, b=first), "b never takes action 1 in state 0"),
+        (partial(off_policy_control, b=first), "b never takes action 1 in state 0"),
+        (partial(td, pi=2 * uniform), "allowed are rows of probabilities that sum to 1"),
+        (partial(td, pi=1 - 2 * uniform), "allowed are rows of probabilities that sum to 1"),
+    ]
+    for learn, message in learners:
+        with pytest.raises(ValueError, match=message):
+            next(learn(env, rng=rng))
+    assert after(importance_sampling(env, first, uniform, rng=rng), 100).V.any()
+
+
+def test_in_seat_1_values_are_those_of_the_table() -> None:
+    """The environment adds 1 to a loss of -1, and may end before the learner's first turn."""
+    game = compile_game(make_game("pig", target=6))
+    opponent, pi = (TabularPolicy.uniform(game, player=player) for player in (0, 1))
+    left = against(game, opponent)
+    env = Env(game, opponent, seat=1, observation="index")
+    drawn = curves(
+        left, {"mc": lambda rng: monte_carlo_prediction(env, pi, rng=rng)}, "rms",
+        values=TabularPolicy.of(left, pi.probabilities, player=1), until=3_000, points=2,
+        states=left.on_turn(1),
+    )  # fmt: skip
+    assert drawn.numbers["mc"][0, -1] < 0.3
 
 
 def test_parameters_at_the_ends_of_their_ranges_mean_something() -> None:
