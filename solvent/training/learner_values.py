@@ -7,7 +7,8 @@ An illegal action counts as the lowest legal one, which the environment takes in
 action has a value in every state. A learner that is told the legal actions has only these.
 
 Values are of two kinds. Policies are scored by the objective of the game. A critic or a network of
-action values estimates values that also have the learner's own discount, `gamma`.
+action values estimates values of the rewards that the environment gives, which adds a constant to
+seat 1's at the end if that is a win or a loss; they also have the learner's own discount, `gamma`.
 
 :class:`ExactAdvantages` and :class:`ExactTargets` give a learner exact values instead of its
 estimates, to measure the cost of estimation. They are for analysis only. The record of
@@ -31,6 +32,7 @@ copies one estimate is replaced by its exact value, so that their errors can be 
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
+from dataclasses import replace
 from functools import cached_property
 from math import nan
 from typing import Any, ClassVar, NamedTuple
@@ -46,7 +48,8 @@ from stable_baselines3.common.logger import Logger
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from torch import nn
 
-from solvent.envs.sampling import kind_that_fits
+from solvent.baselines.gate import layers
+from solvent.envs.sampling import bonus_of, kind_that_fits
 from solvent.exact import ImproperGameError, cached_solution, policy_value, state_visitation
 from solvent.model import TabularGame, TabularPolicy, discounted, project
 from solvent.model.arrays import Floats, Ints
@@ -122,11 +125,15 @@ class LearnerValues:
         mask = game.mask[player]
         self.allowed = mask if self.masked else np.ones_like(mask)
         self._lowest = mask.argmax(axis=1)
-        at = np.flatnonzero(self.acting)
-        self._states = dict(zip(_keys(self.rows[at]), at.tolist(), strict=True))
-        if len(self._states) < len(at):
+        shown, ended = (
+            dict(zip(_keys(self.rows[where]), np.flatnonzero(where).tolist(), strict=True))
+            for where in (self.acting, game.terminal)
+        )
+        # Episodes may end before the learner's first turn.
+        self._states = ended | shown
+        if len(shown) < self.acting.sum():
             raise ValueError(
-                f"{game.info.name}: {len(at)} states have {len(self._states)} observations; the "
+                f"{game.info.name}: {self.acting.sum()} states have {len(shown)} observations; the "
                 f"microscope needs a game whose observations tell its states apart"
             )
         gamma = float(getattr(model, "gamma", 1.0))
@@ -135,7 +142,8 @@ class LearnerValues:
                 f"gamma is {gamma}; {game.info.name} is a game in turns, in which the learner's "
                 f"discount does not count the other player's moves: train with gamma=1.0"
             )
-        self._estimated = discounted(game, gamma) if gamma < 1 else game
+        rewarded = _rewarded(game, player, model.env)
+        self._estimated = discounted(rewarded, gamma) if gamma < 1 else rewarded
 
     def states(self, seen: Any) -> Ints:
         """Return the states in which the learner made n observations, [n].
@@ -186,7 +194,8 @@ class LearnerValues:
 
         Args:
             policy: The policy.
-            estimated: Whether to use the learner's own discount, as its estimates do.
+            estimated: Whether to use the environment's rewards and the learner's own discount, as
+                its estimates do.
 
         Raises:
             ImproperGameError: If the policy has no value at the start.
@@ -194,6 +203,7 @@ class LearnerValues:
         game = self._estimated if estimated else self.game
         if game.n_states > len(policy.probabilities):
             policy = discounted_policy(policy, game)
+        policy = replace(policy, model_hash=game.model_hash)
         values = policy_value(game, policy)
         return Values(self._sign * values[: self.game.n_states], self._by_action(game, values))
 
@@ -254,6 +264,15 @@ class LearnerValues:
         return np.where(self.game.mask[self.player], q, q[everywhere, self._lowest][:, None])
 
 
+def _rewarded(game: TabularGame, player: int, env: Any) -> TabularGame:
+    """Return a game with the rewards that an environment gives, which adds seat 1's at the end."""
+    bonus = player * bonus_of(game.info)
+    if not (bonus and any(getattr(layer, "opponents", ()) for layer in layers(env))):
+        return game
+    ends = game.terminal[game.next_state]
+    return replace(game, outcome_reward=game.outcome_reward - bonus * ends)
+
+
 def _keys(seen: NDArray[Any]) -> list[bytes]:
     """Return a key of each observation; adding 0 makes a negative zero an ordinary one."""
     return keys_of((seen.reshape(len(seen), -1).astype(np.float32) + np.float32(0),))
@@ -305,7 +324,7 @@ class ExactAdvantages(Informed):
         actions = buffer.actions.reshape(states.shape).astype(np.int64)
         exact = self.values.value(self.values.policies()[0], estimated=True)
         value = exact.v[states]
-        known = np.isfinite(value)
+        known = np.isfinite(value) & self.values.acting[states]
         buffer.advantages[known] = (exact.q[states, actions] - value)[known]
         buffer.returns[known] = value[known]
 
@@ -340,7 +359,10 @@ class ExactTargets(Informed):
                 known[:] = present, torch.from_numpy(self.targets(target))
             states = torch.from_numpy(self.values.states(batch.observations.cpu().numpy()))
             exact = known[1][states, batch.actions[:, 0].cpu()].to(batch.rewards)
-            return batch._replace(rewards=exact[:, None], dones=torch.ones_like(batch.dones))
+            # An episode that ended before the learner's first turn has its own reward.
+            acting = torch.from_numpy(self.values.acting)[states][:, None]
+            exact = torch.where(acting.to(exact.device), exact[:, None], batch.rewards)
+            return batch._replace(rewards=exact, dones=torch.ones_like(batch.dones))
 
         model.replay_buffer.sample = sample
 

@@ -235,8 +235,8 @@ class Reading:
     episodes may never end.
 
     The *estimate* is the critic's value, or the largest action value. The value that it estimates
-    has the learner's own discount; it is that of the sampled policy, or of the greedy one for a
-    learner of action values.
+    is of the environment's rewards, with the learner's own discount; it is that of the sampled
+    policy, or of the greedy one for a learner of action values.
 
     Attributes:
         timesteps: Steps taken so far, in all environments together.
@@ -319,7 +319,7 @@ class Microscope(Informed):
     def _on_step(self) -> bool:
         states = self.values.states(self.model._last_obs)
         actions = self.values.played(states, self.locals["actions"].reshape(-1))
-        self.visited[states, actions] = True
+        self.visited[states, actions] = self.values.acting[states]
         return True
 
     def _on_rollout_end(self) -> None:

@@ -363,6 +363,23 @@ def test_a_bellman_update_goes_on_to_the_state_in_which_the_learner_acts_again()
     # What a network says where it does not act is never asked for.
     found = values.backed_up(np.where(values.acting, true.v, 99.0))
     np.testing.assert_allclose(found[values.acting], true.q[values.acting], atol=1e-9)
+    # To a win the environment adds nothing, to a loss in seat 1, which the table has as -1, it
+    # adds 1; episodes that end before the first turn of that seat have no state to learn in.
+    env = make_vector_env("solvent/GreedSmall-v0", 4, {"observation": "onehot", "seat": 1})
+    other = learned_seat(env)
+    second = ALGORITHMS["dqn"].model(
+        "MlpPolicy", NativeVecEnv(env), gamma=1.0, learning_starts=64, buffer_size=2_000
+    )
+    of_second = LearnerValues(second, other.left, player=1, observation="onehot")
+    best = solve(other.left).policies[1]
+    plain, estimated = of_second.value(best), of_second.value(best, estimated=True)
+    np.testing.assert_allclose(estimated.v, plain.v + ~other.left.terminal, atol=1e-9)
+    kinds = {"player": 1, "observation": "onehot"}
+    scope = Microscope(other.left, every=1_000, **kinds)  # type: ignore[arg-type]
+    exact = ExactTargets(other.left, **kinds)  # type: ignore[arg-type]
+    second.learn(2_000, callback=[scope, exact])
+    assert np.isfinite([reading.value_error for reading in scope.readings]).all()
+    assert not scope.visited[other.left.terminal].any()
     model.gamma = 0.9
     with pytest.raises(ValueError, match="game in turns"):
         LearnerValues(model, seat.left, player=seat.player, observation="onehot")
