@@ -417,6 +417,9 @@ REFUSED: list[tuple[str, str]] = [
     ("train ff-combat --out OUT --seeds 3", "did you mean --seed?"),
     ("train ff-combat --out OUT --observatoin index", "did you mean --observation?"),
     ("solve FrozenLake-v1 --map-name x", "FrozenLake-v1 cannot be made (KeyError"),
+    ("solve Taxi-v4 --fickle-passenger", "TaxiEnv does not follow its own P; allowed is False"),
+    ("solve inventory --tolerance 1e-30", "--tolerance is for games that are solved or scored by"),
+    ("score uniform yahtzee --top 3", "--top is for games that are solved or scored by their"),
     (
         "solve FrozenLake-v1 --is-slippery False",
         "is_slippery is the text 'False'; allowed are true",

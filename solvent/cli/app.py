@@ -209,7 +209,14 @@ def solve(
         "spot_check": spot_check,
         "force": force,
     }
-    solve_named(game, ctx.args, options, tolerance=tolerance, as_json=json)
+    solve_named(
+        game,
+        ctx.args,
+        options,
+        tolerance=tolerance,
+        for_tables=[name for name in ("tolerance",) if _is_given(ctx, name)],
+        as_json=json,
+    )
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -475,6 +482,7 @@ def score(
         mode=mode,
         top=top,
         tolerance=tolerance,
+        for_tables=[name for name in ("top", "tolerance") if _is_given(ctx, name)],
         as_json=json,
     )
 
