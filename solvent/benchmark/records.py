@@ -24,6 +24,8 @@ from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
+import numpy as np
+
 from solvent.benchmark.run_folder import named, read_json, saw_solution, validated
 from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
@@ -255,7 +257,8 @@ def figures(scores: Sequence[Score]) -> dict[str, Any]:
         "value": sum(result.value for result in scores) / count,
         "gap": sum(gaps) / count,
         "normalized": sum(result.normalized for result in scores) / count,
-        "worst_start_gap": max(result.worst_start_gap for result in scores),
+        # NaN if that of a seat is not known.
+        "worst_start_gap": float(np.max([result.worst_start_gap for result in scores])),
         "exploitability": (gaps[0], gaps[1]) if count == 2 else None,
     }
 

@@ -58,7 +58,8 @@ class SummaryRow:
             optimal.
         gap: The interquartile mean of the gap; over all tasks None.
         log_gap: IQM of the decimal logarithm of the gap, at least that of 1e-9.
-        worst_start_gap: The largest gap of a run from a single start; over all tasks None.
+        worst_start_gap: The largest gap of a run from a single start; None over all tasks, and if
+            that of a run is not known.
         timesteps: Mean number of environment steps of the runs, as recorded.
         cpu_seconds: Mean CPU time of the runs, in seconds, as recorded.
     """
@@ -243,6 +244,7 @@ def _row(tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: 
     scores = normalized_scores(tasks, algorithm, policy)
     agents = [agent for task in tasks for agent in task.agents if agent.algorithm == algorithm]
     gaps = [_figures(task, algorithm, policy, "gap") for task in tasks]
+    starts = _figures(tasks[0], algorithm, policy, "worst_start_gap")
     logarithms = [[math.log10(max(gap, _LEAST_GAP)) for gap in own] for own in gaps]
     return SummaryRow(
         algorithm=algorithm,
@@ -258,9 +260,7 @@ def _row(tasks: Sequence[TaskRecord], name: str | None, algorithm: str, policy: 
         over_constant=estimate(scores_over_constant(tasks, algorithm, policy)),
         gap=None if name is None else estimate(gaps),
         log_gap=estimate(logarithms),
-        worst_start_gap=None
-        if name is None
-        else max(_figures(tasks[0], algorithm, policy, "worst_start_gap")),
+        worst_start_gap=None if name is None or any(map(math.isnan, starts)) else max(starts),
         timesteps=sum(agent.timesteps for agent in agents) / len(agents),
         cpu_seconds=sum(agent.cpu_seconds for agent in agents) / len(agents),
     )

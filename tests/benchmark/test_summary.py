@@ -26,6 +26,7 @@ from solvent.benchmark.records import (
     FailureRecord,
     SuiteRecord,
     TaskRecord,
+    figures,
     read_bench,
     write_results,
 )
@@ -57,7 +58,7 @@ from solvent.benchmark.summary import (
     normalized_scores,
     summarize,
 )
-from solvent.exact import StoreError
+from solvent.exact import Score, StoreError
 from solvent.exact.learning_curve import Evaluation
 from solvent.model.registry import declared_names
 
@@ -409,6 +410,16 @@ def read(bench_folder: Path) -> BenchRecord:
 @pytest.fixture(scope="module")
 def summary(read: BenchRecord) -> Summary:
     return summarize(read.tasks, read.suite)
+
+
+def test_a_largest_gap_is_unknown_if_one_of_them_is() -> None:
+    known = Score(0.5, 1.0, 0.5, None, 0.5, 0.0, 0.5, "start")
+    unknown = replace(known, worst_start_gap=math.nan)
+    agents = (AGENT, replace(AGENT, seed=1, mode_worst_start_gap=math.nan, worst_start_gap=1.0))
+    row = summarize([replace(BENCH.tasks[0], agents=agents)]).row("mine", "CliffWalking-v1")
+    assert row is not None
+    assert row.worst_start_gap is None
+    assert math.isnan(figures([known, unknown])["worst_start_gap"])
 
 
 def test_the_rows_are_the_statistics_of_the_records(read: BenchRecord, summary: Summary) -> None:
