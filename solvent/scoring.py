@@ -401,14 +401,6 @@ class _Subject:
     rows: int = 0
     env: Any = None
 
-    def is_same(self, other: _Subject) -> bool:
-        """Return whether scores of another environment's policies are scores of this one's, too."""
-        one, two = (
-            (own.game.model_hash, own.left.model_hash, own.player, own.observation, own.rows)
-            for own in (self, other)
-        )
-        return one == two
-
 
 def _subject(game: Any, player: int | None) -> _Subject:
     if isinstance(game, str) and game in gym.registry:
@@ -427,14 +419,23 @@ def _subject(game: Any, player: int | None) -> _Subject:
 def _of_env(env: Any, player: int | None) -> _Subject:
     check_wrappers(env)
     # A native vector environment holds no single ones.
-    first, *others = (_of_single(one, player) for one in singles(env) or [*layers(env)][-1:])
-    for other in others:
-        if not first.is_same(other):
-            raise ValueError(
-                f"the environments of {shown(env)} differ in their games, seats, opponents or "
-                f"observations; pass one of them"
-            )
-    return first if first.env is None else replace(first, env=env)
+    parts = [_of_single(one, player) for one in singles(env) or [*layers(env)][-1:]]
+    kinds = {
+        (
+            one.game.model_hash,
+            one.left.model_hash,
+            one.player,
+            one.observation,
+            tuple([] if one.numbers is None else one.numbers),
+        )
+        for one in parts
+    }
+    if len(kinds) > 1:
+        raise ValueError(
+            f"the environments of {shown(env)} differ in their games, seats, opponents or "
+            f"observations; pass one of them"
+        )
+    return parts[0] if parts[0].env is None else replace(parts[0], env=env)
 
 
 def _of_single(env: Any, player: int | None) -> _Subject:

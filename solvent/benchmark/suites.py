@@ -61,8 +61,8 @@ from solvent.model.registry import declared_names, game_specs, make_game, names_
 GROUP = "solvent.suites"
 """The group of entry points under which packages declare their suites."""
 
+# Names that are allowed for a folder on every system.
 _NAME = re.compile(r"[\w.-]{1,100}")
-"""Names that are allowed for a folder on every system."""
 
 
 @dataclass(frozen=True, kw_only=True)

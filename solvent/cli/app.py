@@ -41,22 +41,11 @@ Game = Annotated[
         "`module:Class` or `file.py`.",
     ),
 ]
-# The heading of the options of `solve` that are for games too large for a table.
-_LAYER_BY_LAYER = "Games solved layer by layer"
-
-ENVIRONMENT = "The environment"
-"""The heading of the options of `train` that are arguments of the environment."""
-
-# The heading of the options of `explore` that write files.
-_FILES = "Pages and pictures as files"
-
-# The heading of the options of `score` that are for such a file.
-_NETWORK = "Stable-Baselines3 networks (.zip)"
-
-layer_option = partial(typer.Option, rich_help_panel=_LAYER_BY_LAYER)
-env_option = partial(typer.Option, rich_help_panel=ENVIRONMENT)
-file_option = partial(typer.Option, rich_help_panel=_FILES)
-network_option = partial(typer.Option, rich_help_panel=_NETWORK)
+# Options under a heading of their own.
+layer_option = partial(typer.Option, rich_help_panel="Games solved layer by layer")
+env_option = partial(typer.Option, rich_help_panel="The environment")
+file_option = partial(typer.Option, rich_help_panel="Pages and pictures as files")
+network_option = partial(typer.Option, rich_help_panel="Stable-Baselines3 networks (.zip)")
 
 Solved = Annotated[
     Path | None,

@@ -48,8 +48,8 @@ _LARGEST_HEADER = 2**24
 # Largest size of an array's own header in bytes; NumPy writes a few hundred.
 _LARGEST_ARRAY_HEADER = 2**14
 
-PLAIN = "biuf"
-"""NumPy's kinds of numbers."""
+# NumPy's kinds of numbers.
+_PLAIN = "biuf"
 
 # Compression methods allowed in an archive; the unpacked size of others cannot be bounded.
 _COMPRESSED_BY_NUMPY = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
@@ -231,7 +231,7 @@ def _members(archive: zipfile.ZipFile) -> dict[str, _Member]:
         np.lib.format.read_magic(file)
         shape, _, dtype = np.lib.format.read_array_header_1_0(file)
         members[name] = member = _Member(info, dtype, shape)
-        plain = dtype.kind in PLAIN and all(length >= 0 for length in shape)
+        plain = dtype.kind in _PLAIN and all(length >= 0 for length in shape)
         if not plain or info.file_size != file.tell() + member.size:
             raise ValueError(f"{name} is not a plain array, or not of the size that it states")
     return members

@@ -40,8 +40,8 @@ NARROW = 16
 LARGEST_WORK = 2e10
 """Chains are not eliminated if that takes more multiplications than this, some ten seconds."""
 
-LARGEST_BAND = 10**8
-"""Largest number of floats in the elimination of a chain."""
+# Largest number of floats in the elimination of a chain.
+_LARGEST_BAND = 10**8
 
 PATIENCE = 1000
 """Iteration stops if the residual is not ten times smaller after this many steps."""
@@ -209,7 +209,7 @@ class Chain:
             [n] the solution; None if the bandwidth is larger, or some state is never left.
         """
         if widest is None:
-            widest = int(min((LARGEST_WORK / self.n) ** 0.5, LARGEST_BAND / (2 * self.n)))
+            widest = int(min((LARGEST_WORK / self.n) ** 0.5, _LARGEST_BAND / (2 * self.n)))
         if widest not in self._factors:
             self._factors[widest] = self._factored(widest)
         factors = self._factors[widest]

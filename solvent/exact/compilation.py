@@ -149,8 +149,8 @@ def is_compiling() -> bool:
     return True
 
 
-SMALLEST_NORMAL = float(np.finfo(float).tiny)
-"""Smaller floats lose digits."""
+# Smaller floats lose digits.
+_SMALLEST_NORMAL = float(np.finfo(float).tiny)
 
 
 @kernel()
@@ -222,7 +222,7 @@ def row_advantages(
                 if change > 0:
                     advantage[k] += probability[n] * (reward + rise)
                     # A product too small for floats is not nothing.
-                    magnitude[k] += max(probability[n] * change, SMALLEST_NORMAL)
+                    magnitude[k] += max(probability[n] * change, _SMALLEST_NORMAL)
     return advantage, magnitude
 
 

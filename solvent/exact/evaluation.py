@@ -32,8 +32,8 @@ from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 from solvent.model.tabular import check_policy
 
-CANCELS = 1e-9
-"""Rewards cancel if their sum is at most this share of the sum of their sizes: that is rounding."""
+# Rewards cancel if their sum is at most this share of the sum of their sizes: that is rounding.
+_CANCELS = 1e-9
 
 
 def policy_value(game: TabularGame, *policies: TabularPolicy) -> Floats:
@@ -128,7 +128,7 @@ def _gains(game: TabularGame, weight: Floats, reward: Floats, label: Ints) -> tu
         )
         collected[i, inside] = (rewards + onwards)[base][own_set]
     gain, turnover = collected
-    cancels = (turnover > 0) & (np.abs(gain) <= CANCELS * turnover)
+    cancels = (turnover > 0) & (np.abs(gain) <= _CANCELS * turnover)
     return np.where(cancels, 0.0, gain), cancels
 
 

@@ -87,15 +87,15 @@ _PRICE = 1e6
 SWEEPS = 3
 """Sweeps of matrix games before an evaluation; twice as many after each round without progress."""
 
-EVALUATIONS = 15
-"""Sweeps under the current strategies, up and down, after each sweep of matrix games."""
+# Sweeps under the current strategies, up and down, after each sweep of matrix games.
+_EVALUATIONS = 15
 
 PATIENCE = 5
 """Newton's method stops after this many rounds without progress."""
 
-ROUGH = 1e-4
-"""While a matrix game has a larger value than this, in units of the largest value of a state,
-strategies are evaluated only roughly."""
+# While a matrix game has a larger value than this, in units of the largest value of a state,
+# strategies are evaluated only roughly.
+_ROUGH = 1e-4
 
 
 @dataclass(eq=False)
@@ -497,7 +497,7 @@ def newton(c: GameComponent) -> Near | None:
     v = np.zeros((2, c.n))
     payoff = max(float(np.abs(part).max(initial=0.0)) for part in (c.reward, c.boundary))
     while stalled < PATIENCE and not (near and near.converged):
-        x, y, rough = x.copy(), y.copy(), nearest >= ROUGH
+        x, y, rough = x.copy(), y.copy(), nearest >= _ROUGH
         try:
             if rough:
                 v = approach_values(c, v, x, y, SWEEPS << stalled)
@@ -506,7 +506,7 @@ def newton(c: GameComponent) -> Near | None:
             if not (proper or rough):
                 break
             if proper:
-                v = evaluate(c, weight, v[0], rough=ROUGH / 1000 if rough else None)
+                v = evaluate(c, weight, v[0], rough=_ROUGH / 1000 if rough else None)
         except CertificateError:
             break
         value, _, change = solve_stages(c, v, x, y)
@@ -557,7 +557,7 @@ def approach_values(c: GameComponent, v: Floats, x: Floats, y: Floats, rounds: i
         rise, *_ = solve_stages(c, v, x, y)
         chain, right = chain_of(c, pair_weights(c, x, y))
         values = v.sum(axis=0) + rise / chain.changing
-        for _ in range(EVALUATIONS):
+        for _ in range(_EVALUATIONS):
             sweep(chain.start, chain.target, chain.flow, chain.changing, right, values)
         if not np.isfinite(values).all():
             raise CertificateError(f"{c.name()}: values are too large for floats")

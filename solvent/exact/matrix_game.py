@@ -65,8 +65,8 @@ LARGEST_GAP = 1e-9
 ROUNDING = 1e-14
 """Duality gap accepted in addition to :data:`LARGEST_GAP`, in units of the largest payoff."""
 
-SURE = 1e-9
-"""A mixed strategy has to dominate by this much of the payoffs' range; pure ones exactly."""
+# A mixed strategy has to dominate by this much of the payoffs' range; pure ones exactly.
+_SURE = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -301,7 +301,7 @@ def iterated_dominance(
     """
     a = np.asarray(payoff, float)
     _check(a, 2)
-    margin = SURE * float(a.max() - a.min())
+    margin = _SURE * float(a.max() - a.min())
     left = (list(range(a.shape[0])), list(range(a.shape[1])))
     removals: list[Removal] = []
     for number in range(1, sum(a.shape)):

@@ -93,9 +93,9 @@ ROUNDS = 1000
 APPROACHED = 500
 """Components of more states than this are solved by sweeps before any exact evaluation."""
 
-WIDEST = 32
-"""Where sweeps contract slowly, policies are evaluated by elimination if an order of the states has
-at most this bandwidth."""
+# Where sweeps contract slowly, policies are evaluated by elimination if an order of the states has
+# at most this bandwidth.
+_WIDEST = 32
 
 LOOSEN = 50
 """The tolerance for ties doubles after this many rounds: rounding may make iteration cycle."""
@@ -229,7 +229,7 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
     outcome = _approached(c, order, -1, policy, values)
     if outcome == CONTRACTS_SLOWLY:
         start = c.edges.outcome_start[c.edges.row_start]
-        order, width = narrow_order(start, c.edges.next_state, WIDEST) or (order, 0)
+        order, width = narrow_order(start, c.edges.next_state, _WIDEST) or (order, 0)
         outcome = _approached(c, order, width, policy, values)
     return outcome == CONVERGED
 
@@ -426,8 +426,8 @@ def likeliest_exit(c: Component) -> Ints:
 
 _inner: Any = inner  # for functions whose parameters have no types
 
-EVALUATIONS = 30
-"""Largest number of sweeps over a policy between two greedy sweeps."""
+# Largest number of sweeps over a policy between two greedy sweeps.
+_EVALUATIONS = 30
 
 # The contraction of a sweep is measured over this many of the last sweeps over a policy.
 _MEASURED = 18
@@ -441,8 +441,8 @@ _SPENT = 100
 # Steps without progress after which the Krylov method stops at first; later it takes more.
 _STEPS_IN_VAIN = 12
 
-MOST = 100_000
-"""The approach has failed after this many sweeps; a grid of a million states takes some 5,000."""
+# The approach has failed after this many sweeps; a grid of a million states takes some 5,000.
+_MOST = 100_000
 
 # A row replaces the policy's if its value is larger by more than this fraction.
 _SWITCH = 1e-15
@@ -456,9 +456,9 @@ _GREEDY = 20
 # The approach has failed after this many eliminations.
 _ELIMINATIONS = 500
 
-NEAR = 1e-12
-"""Changes of values below this, in units of the largest value, are taken for rounding if another
-elimination does not halve them."""
+# Changes of values below this, in units of the largest value, are taken for rounding if another
+# elimination does not halve them.
+_NEAR = 1e-12
 
 FAILED, CONVERGED, CONTRACTS_SLOWLY = 0, 1, 2
 """Outcomes of an approach to the optimum."""
@@ -479,7 +479,7 @@ def _eliminate(component: Rows, chain: PolicyRows, policy: Ints, v: Floats, widt
             up = not up
             if not np.isfinite(largest):
                 return FAILED
-            if left <= _SETTLED * largest or (left <= NEAR * largest and left >= 0.5 * before):
+            if left <= _SETTLED * largest or (left <= _NEAR * largest and left >= 0.5 * before):
                 return CONVERGED
         before = left
         _take_rows(component, policy, chain)
@@ -515,7 +515,7 @@ def _iterate(
     up, sweeps, spent, wait = True, 0, 0, _SPENT
     # A literal would compile the Krylov method a second time.
     patience = int(np.int64(_STEPS_IN_VAIN))
-    while sweeps < MOST:
+    while sweeps < _MOST:
         left, largest = _sweep_greedily(component, policy, v, up)
         up = not up
         if not np.isfinite(largest):
@@ -524,15 +524,15 @@ def _iterate(
             return CONVERGED
         _take_rows(component, policy, chain)
         change, first, made = 0.0, 0.0, 0
-        while made < EVALUATIONS:
+        while made < _EVALUATIONS:
             change = _sweep(chain, v, up)
             up, made = not up, made + 1
-            if made == EVALUATIONS - _MEASURED:
+            if made == _EVALUATIONS - _MEASURED:
                 first = change
             if change <= SMALLER * left:
                 break
         sweeps, spent = sweeps + made + 1, spent + made + 1
-        if made < EVALUATIONS or spent < wait or not change > 0:
+        if made < _EVALUATIONS or spent < wait or not change > 0:
             continue
         decay = np.log(first / change) / _MEASURED
         if decay * _MANY_SWEEPS < np.log(change / (_SETTLED * largest)):

@@ -37,8 +37,8 @@ from solvent.model import (
 )
 
 RANDOM, ASCENDING, DESCENDING = "random", "ascending", "descending"
-ORDERS = (RANDOM, ASCENDING, DESCENDING)
-"""The possible orders of the prizes."""
+# The possible orders of the prizes.
+_ORDERS = (RANDOM, ASCENDING, DESCENDING)
 
 Cards = tuple[int, ...]
 
@@ -67,7 +67,7 @@ class Goofspiel(Rules):
     def __post_init__(self) -> None:
         """Check the parameters."""
         check_integer(self.cards, "cards", 2, 7)
-        check_choice(self.order, "order", ORDERS)
+        check_choice(self.order, "order", _ORDERS)
 
     @cached_property
     def info(self) -> GameInfo:

@@ -40,7 +40,8 @@ from solvent.model import (
 OFF, START, FINISH = "#", "S", "F"
 FASTEST = 4
 
-BEND = (
+# A short track, not from the book.
+_BEND = (
     "##.....F",
     "#......F",
     "......##",
@@ -49,7 +50,6 @@ BEND = (
     "....####",
     "SSSS####",
 )
-"""A short track, not from the book."""
 
 BOOK = (
     "###" + "." * 13 + "F",
@@ -79,7 +79,7 @@ BOOK_RIGHT = (
 )
 """The right track of Figure 5.5."""
 
-TRACKS = {"bend": BEND, "book": BOOK, "book-right": BOOK_RIGHT}
+TRACKS = {"bend": _BEND, "book": BOOK, "book-right": BOOK_RIGHT}
 
 LARGEST = 2_000
 """The largest number of cells of a track."""

@@ -428,8 +428,8 @@ def _read_csv(
 # The number of costliest states that are told.
 _TOLD = 3
 
-NAMED = 4
-"""The number of actions of a mixed strategy that are named."""
+# The number of actions of a mixed strategy that are named.
+_NAMED = 4
 
 # Largest number of characters of the reason why a file cannot be graded.
 _LONGEST_PROBLEM = 500
@@ -636,7 +636,7 @@ def _of_policy(exercise: Exercise, subject: ExerciseTables, policy: TabularPolic
             else f"Where the value is lost is not known: {brief(str(error))}"
         )
         return _told(exercise, gap, [*lines, told])
-    losses = losing_states(table, policy, solution, location, _TOLD, NAMED)
+    losses = losing_states(table, policy, solution, location, _TOLD, _NAMED)
     if losses and gap > exercise.points[0][0]:
         lines.append("Most is lost in")
         for state, one in zip(location.ranked(_TOLD), losses, strict=True):

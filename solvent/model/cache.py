@@ -38,8 +38,8 @@ MOST_BYTES = 2**31
 
 _ENTRY = re.compile(r"[0-9a-f]{64}")
 
+# Extensions of the files that results may depend on.
 _CODE = (".py", ".js", ".html", ".j2")
-"""Extensions of the files that results may depend on."""
 
 # Seconds after which the writer of an unfinished entry is taken to be gone.
 _ABANDONED = 86_400

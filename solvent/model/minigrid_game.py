@@ -47,8 +47,8 @@ VIEWS = ("partial", "full")
 PLAYOUTS = 10
 """Number of random episodes of MiniGrid's that are followed."""
 
-LONGEST = 200
-"""Number of moves after which an episode is not followed any further."""
+# Number of moves after which an episode is not followed any further.
+_LONGEST = 200
 
 # Largest size, and number of rooms or of things, that may be asked for: a file may ask for a grid
 # larger than the memory. MiniGrid's own environments have up to 25.
@@ -319,7 +319,7 @@ class _World:
         dice = random.Random(0)
         for _ in range(PLAYOUTS):
             env, here = copy.deepcopy(self.original), self.start
-            for _ in range(min(LONGEST, env.max_steps - 1)):
+            for _ in range(min(_LONGEST, env.max_steps - 1)):
                 action = dice.randrange(len(env.actions))
                 _, reward, over, _, _ = env.step(action)
                 here, paid = self.step(here, action)

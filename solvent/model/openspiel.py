@@ -59,8 +59,8 @@ PLAYOUTS = 200
 STATES = ("text", "history")
 """The ways to tell the states of an OpenSpiel game apart."""
 
-TOGETHER = -1
-"""The player of a position in which both players choose, or the game has ended."""
+# The player of a position in which both players choose, or the game has ended.
+_TOGETHER = -1
 
 
 class Position(NamedTuple):
@@ -317,7 +317,7 @@ class OpenSpielGame:
         """Return the position of a state in which no move of chance is due."""
         player = state.current_player()
         text = str(state) if self.state == "text" else state.history_str()
-        return Position(player if player >= 0 else TOGETHER, text)
+        return Position(player if player >= 0 else _TOGETHER, text)
 
     def _reached(self, state: Any, before: Any) -> dict[tuple[Position, Fraction], Fraction]:
         """Return the probability of each position and reward after all chance due in a state.

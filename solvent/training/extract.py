@@ -227,8 +227,8 @@ OF_ACTION_VALUES = (DQNPolicy, QRDQNPolicy)
 # Packages whose models are known to act by the outputs of their networks.
 _LIBRARIES = ("sb3_contrib", "solvent", "stable_baselines3")
 
-ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
-"""Activations allowed between the layers of a network that is kept as plain arrays."""
+# Activations allowed between the layers of a network that is kept as plain arrays.
+_ACTIVATIONS = {nn.ReLU: "relu", nn.Tanh: "tanh"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -505,11 +505,11 @@ def _network(modules: list[nn.Module]) -> Network:
     """Return the layers of a network, all affine with one kind of activation in between."""
     layers = [module for module in modules if isinstance(module, nn.Linear)]
     between = {type(module) for module in modules if not isinstance(module, nn.Linear)}
-    if len(between) > 1 or not between <= set(ACTIVATIONS):
+    if len(between) > 1 or not between <= set(_ACTIVATIONS):
         names = ", ".join(sorted(kind.__name__ for kind in between))
         raise ValueError(f"the network has {names} between its layers; allowed are ReLU or Tanh")
     return Network(
         tuple(np.ascontiguousarray(layer.weight.detach().cpu().numpy().T) for layer in layers),
         tuple(layer.bias.detach().cpu().numpy().copy() for layer in layers),
-        ACTIVATIONS[between.pop()] if between else "relu",
+        _ACTIVATIONS[between.pop()] if between else "relu",
     )

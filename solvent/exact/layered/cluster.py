@@ -230,9 +230,9 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             raise ClusterError(f"the cluster at {self.address} has no processors")
 
 
+# In a process of the cluster, which serves one driver: the number, game and problem of its latest
+# layer. A problem is prepared once for all blocks that the process solves.
 _latest: tuple[int, LayeredGame, Any] | None = None
-"""In a process of the cluster, which serves one driver: the number, game and problem of its latest
-layer. A problem is prepared once for all blocks that the process solves."""
 
 
 def _solve_blocks(

@@ -85,8 +85,8 @@ from solvent.model.parameters import check_choice, is_number, shown
 # Largest number of bytes, unpacked from compact files, that a folder keeps in memory.
 _REMEMBERED_BYTES = 1 << 30
 
+# The files that this process has checked, each by its state on disk and its expected content.
 _checked: set[tuple[object, ...]] = set()
-"""The files that this process has checked, each by its state on disk and its expected content."""
 
 
 class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):

@@ -38,10 +38,10 @@ STATES = 300
 """Number of states chosen; folders with another number cannot be read."""
 
 FORMAT = 2
-PARTIAL = 3
-"""The format of folders that do not keep all values."""
+# The format of folders that do not keep all values.
+_PARTIAL = 3
 
-READ = (FORMAT, PARTIAL)
+READ = (FORMAT, _PARTIAL)
 """The formats that can be read."""
 
 MOST_BYTES = 64 << 20
@@ -53,7 +53,7 @@ DTYPE = "<f8"
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
     """Return everything that the values of a game depend on, and `keep`, JSON-able."""
-    kept = {"format": FORMAT} if keep == "all" else {"format": PARTIAL, "keep": keep}
+    kept = {"format": FORMAT} if keep == "all" else {"format": _PARTIAL, "keep": keep}
     return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
 
 
@@ -78,7 +78,7 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
         )
     fits = {
         "sheets": isinstance(description.get("sheets", 0), (Mapping, type(None))),
-        "keep": description.get("keep", "all") in (KEEPS[1:] if version == PARTIAL else KEEPS[:1]),
+        "keep": description.get("keep", "all") in (KEEPS[1:] if version == _PARTIAL else KEEPS[:1]),
         "dtype": description.get("dtype") == DTYPE,
     }
     for name in fits:

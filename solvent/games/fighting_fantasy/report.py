@@ -25,8 +25,8 @@ from solvent.report.panel import VIRIDIS
 from solvent.report.sections import GamePages, Section, beside, script_json
 from solvent.report.solved import ScoredAgent, SolvedTask
 
-COSTLY = 1e-9
-"""Choices that lose less than this count as optimal."""
+# Choices that lose less than this count as optimal.
+_COSTLY = 1e-9
 
 # Titles of the colour scale without and with weights.
 _VICTORY, _SCORE = "probability of victory", "expected score, as a share of the largest"
@@ -121,12 +121,12 @@ def _learned_map(solved: SolvedTask, grid: CombatGrid, agent: ScoredAgent) -> di
     codes = grid.codes(policy)
     differs = codes != grid.codes(solved.solution.policies[0])
     loss = np.where(grid.states >= 0, location.loss[grid.states], 0.0).max(axis=1)
-    costs = loss > COSTLY
+    costs = loss > _COSTLY
     drawn = _map(
         grid, policy_value(solved.table, policy), codes + 4 * differs + 4 * (differs & costs)
     )
     most = float(loss.max())
-    shares = np.round(loss / most * 255) if most > COSTLY else np.zeros(len(loss))
+    shares = np.round(loss / most * 255) if most > _COSTLY else np.zeros(len(loss))
     losses = base64.b64encode(shares.astype(np.uint8).tobytes()).decode()
     return {**drawn, "losses": losses, "largest": most / grid.best}
 

@@ -65,8 +65,8 @@ JOKERS = ("forced", "free", "none")
 # Points of the boxes in which a joker counts in full though its dice do not fit.
 _JOKER_POINTS: Mapping[str, int] = {"full-house": 25, "small-straight": 30, "large-straight": 40}
 
-YAHTZEE_POINTS = LARGEST_POINTS = 50
-"""The points of a Yahtzee, which are the most that a box can have."""
+# The points of a Yahtzee, which are the most that a box can have.
+_YAHTZEE_POINTS = LARGEST_POINTS = 50
 
 BOUNDS: Mapping[str, tuple[int, int]] = {
     "dice": (2, 5),
@@ -122,7 +122,7 @@ def points(box: str, dice: Sequence[int]) -> int:
         "full-house": _JOKER_POINTS["full-house"] * (alike == [2, 3]),
         "small-straight": _JOKER_POINTS["small-straight"] * (in_a_row >= 4),
         "large-straight": _JOKER_POINTS["large-straight"] * (in_a_row >= 5),
-        YAHTZEE: YAHTZEE_POINTS * (len(alike) == 1),
+        YAHTZEE: _YAHTZEE_POINTS * (len(alike) == 1),
         "chance": total,
     }
     return lower[box]
