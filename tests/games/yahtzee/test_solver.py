@@ -1,5 +1,6 @@
 """The solution of Yahtzee and scores of policies: those of tables, of rollouts, of the page."""
 
+import json
 import pickle
 import random
 import re
@@ -26,6 +27,7 @@ from solvent.games.yahtzee.layers import (
 from solvent.games.yahtzee.rules import BOXES, Turn, Yahtzee
 from solvent.games.yahtzee.scores import score_policy
 from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.model.registry import game_specs
 from solvent.registration import register_envs
 
 # The solution of Yahtzee: equal to that of tables, and to what is published and on the page
@@ -468,3 +470,16 @@ def test_ppo_learns_more_than_uniform_play_knows(tmp_path: Path) -> None:
     )
     # Uniform play has 46 points on average; a run of twelve times as many steps ends at 214.
     assert result.curve[-1].mean > 100
+
+
+def test_the_scores_of_trained_networks_on_the_page_are_those_that_are_kept() -> None:
+    kept = json.loads((DOCS / "evidence" / "yahtzee.json").read_text(encoding="utf-8"))
+    scores = [f"{run['value']:.2f}" for run in kept["runs"]]
+    greedy = float(FACTS["expected score of greedy play, official rules"][2])
+    assert (
+        f"Tuned MaskablePPO reaches {scores[0]}, {scores[1]} and {scores[2]} with three seeds "
+        f"(`docs/evidence/yahtzee.json`), greedy play {greedy:.2f} and the optimum "
+        f"{kept['optimum']:.2f}." in " ".join(PAGE.split())
+    )
+    environment = game_specs()["yahtzee"].environments["solvent/Yahtzee-v0"]
+    assert kept["optimum"] == environment.optimum
