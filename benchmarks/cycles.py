@@ -12,11 +12,6 @@ The families; a discount is an exit taken with probability 1 - gamma:
               rewards by state; gamma .9999
     river     RiverSwim (Strehl and Littman 2008): .005 for resting at one end, 1 for reaching the
               other against the current; gamma .9999
-    duel      two players, three actions each, at once; each pair leads to five states drawn at
-              random ("far"), or stays on a square or goes to one of the four places around, with
-              random probabilities ("near"); normal rewards; gamma .99
-    turns     the same on the square, where one player, drawn at random, has four actions and the
-              other none; gamma .9999
 
 What is timed, once the model is in memory:
 
@@ -63,15 +58,14 @@ PRECISION = 1e-9
 
 @dataclass(frozen=True)
 class Problem:
-    """A decision process in which every one of n states has as many actions, or a game for two.
+    """A decision process in which every one of n states has as many actions.
 
     ==================  =============  ========================================================
-    ``target``          [n A, B] int   where each action leads, or each pair; n for the end
+    ``target``          [n A, B] int   where each action leads; n for the end
     ``probability``     [n A, B]       how likely, without the discount
     ``reward``          [n A]          expected; every one is negative if gamma is 1
     ``gamma``           float          the discount, 1 for none
     ``start``           int            the state in which episodes begin
-    ``count``           2 x [n] int    how many actions each player has, in a game for two
     ==================  =============  ========================================================
     """
 
@@ -82,12 +76,11 @@ class Problem:
     reward: Floats
     gamma: float
     start: int = 0
-    count: tuple[Ints, Ints] | None = None
 
     def table(self) -> TabularGame:
         """The game: each action ends it with probability 1 - gamma."""
         rows, one = self.target.shape[0], np.ones(self.n, np.int64)
-        count = self.count or (rows // self.n * one, one)
+        count = rows // self.n * one, one
         target = np.column_stack((self.target, np.full(rows, self.n)))
         chance = np.column_stack((self.gamma * self.probability, np.full(rows, 1 - self.gamma)))
         possible = chance > 0
@@ -98,7 +91,7 @@ class Problem:
         initial[self.start] = 1.0
         return TabularGame(
             info=GameInfo(
-                self.name, 2 if self.count else 1, names if self.count else names[:1], False,
+                self.name, 1, names[:1], False,
                 (-np.inf, np.inf), (),
             ),
             states=range(self.n + 1),
@@ -167,23 +160,6 @@ def river_problem(n: int) -> Problem:
     reward = np.zeros(2 * n)
     reward[0], reward[-1] = 0.005, 1.0
     return Problem(f"river {n}", n, target.reshape(-1, 3), chance, reward, 0.9999)
-
-
-def duel_problem(m: int, near: bool = True, in_turn: bool = False) -> Problem:
-    rng, n = np.random.default_rng(0), m * m
-    if in_turn:
-        own = np.where(rng.integers(0, 2, n)[:, None] == [0, 1], 4, 1)
-        name, count, gamma = f"turns {m} x {m}", (own[:, 0], own[:, 1]), 0.9999
-    else:
-        three = np.full(n, 3)
-        name, count, gamma = f"duel {m} x {m}, {'near' if near else 'far'}", (three, three), 0.99
-    state = np.repeat(np.arange(n), count[0] * count[1])
-    y, x = np.divmod(state, m)
-    around = [(0, 0), (0, -1), (1, 0), (0, 1), (-1, 0)]
-    beside = [np.clip(y + b, 0, m - 1) * m + np.clip(x + a, 0, m - 1) for a, b in around]
-    target = np.stack(beside, 1) if near else rng.integers(0, n, (len(state), 5))
-    chance, reward = rng.dirichlet(np.ones(5), len(state)), rng.normal(size=len(state))
-    return Problem(name, n, target, chance, reward, gamma, count=count)
 
 
 def by_storm(method: str) -> Any:
