@@ -497,15 +497,21 @@ def one_hot(game: TabularGame) -> TabularGame:
 
 def repeatable_state(table: TabularGame) -> int | None:
     """Return a state that can come again in one episode; None if there are no cycles."""
-    from scipy.sparse import csr_array
-    from scipy.sparse.csgraph import connected_components
-
     source, target = table.row_state[table.outcome_row], table.next_state
-    edges = np.ones(len(target), np.int8), (source, target)
-    graph = csr_array(edges, shape=(table.n_states, table.n_states))
-    _, label = connected_components(graph, connection="strong")
-    around = label[source] == label[target]
-    return int(source[np.argmax(around)]) if around.any() else None
+    # Remove states whose successors are all removed; from the rest a cycle can be reached.
+    kept, before = ~table.terminal, -1
+    while (count := int(kept.sum())) != before:
+        inside = kept[source] & kept[target]
+        kept, before = np.bincount(source[inside], minlength=table.n_states) > 0, count
+    if not count:
+        return None
+    # Each of them leads to another, so whoever follows these comes to a state again.
+    following = dict(zip(source[inside].tolist(), target[inside].tolist(), strict=True))
+    state, met = int(np.argmax(kept)), set[int]()
+    while state not in met:
+        met.add(state)
+        state = following[state]
+    return state
 
 
 def extreme_returns(table: TabularGame) -> tuple[float, float, int]:

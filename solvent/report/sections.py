@@ -101,7 +101,10 @@ class Untabled:
 
 
 class GamePages:
-    """The sections that only one game has; a subclass overrides those that it has."""
+    """A game's own sections of reports and of the explorer.
+
+    A game has a subclass, with the methods for the sections that it adds.
+    """
 
     def sections(self, solved: SolvedTask) -> Sequence[Section]:
         """Return sections of a report on a solved task.

@@ -47,7 +47,7 @@ from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
 from solvent.model.cache import Packed, entry_path, kept
-from solvent.model.parameters import shown
+from solvent.model.parameters import as_options, shown
 from solvent.model.progress import OnProgress, ProgressReporter
 
 Starts = Mapping[Block, WarmStart | None]
@@ -162,7 +162,7 @@ class LayeredSolution:
     """
 
     layered_game: ClassVar[type[LayeredGame]]
-    """The class of the layers; a subclass that has one is named by the spec of its game."""
+    """The class of the layers. A subclass sets it, and the spec of the game names that subclass."""
 
     store: LayerStore
     game: Any
@@ -180,11 +180,10 @@ class LayeredSolution:
             progress: Called with the states solved so far.
 
         Raises:
+            ValueError: If this form of the game is not layered in time.
             ResourceError: If it takes more memory than there is.
         """
-        layered = cls.layered_game.of(game)
-        assert layered is not None
-        return cls(solve_in_memory(layered, progress=progress), game)
+        return cls(solve_in_memory(cls._layers_of(game), progress=progress), game)
 
     @classmethod
     def open(cls, folder: str | Path, game: Any = None, *, verify: bool = False) -> Self:
@@ -197,12 +196,20 @@ class LayeredSolution:
             verify: Whether to check all layers now, not each when it is first read.
 
         Raises:
+            ValueError: If this form of the game is not layered in time.
             StoreError: If there is none, it is of another game, not finished, or damaged.
         """
-        layered = cls.layered_game if game is None else cls.layered_game.of(game)
-        assert layered is not None
+        layered = cls.layered_game if game is None else cls._layers_of(game)
         store = LayerFolder.open(folder, layered, verify=verify)
         return cls(store, store.game.game if game is None else game)
+
+    @classmethod
+    def _layers_of(cls, game: Any) -> LayeredGame:
+        layered = cls.layered_game.of(game)
+        if layered is None:
+            options = as_options(dict(game.info.parameters))
+            raise ValueError(f"{game.info.name} {options} is not solved layer by layer")
+        return layered
 
     def game_with(self, parameters: Mapping[str, Any]) -> Any:
         """Return the rules with other parameters, such as another start.

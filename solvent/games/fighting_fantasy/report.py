@@ -85,7 +85,7 @@ def grid_of(table: TabularGame) -> CombatGrid:
 
 
 class CombatPages(GamePages):
-    """The maps of the optimal and the learned strategies."""
+    """Combat's own section: the maps of the optimal and the learned strategies."""
 
     def sections(self, solved: SolvedTask) -> list[Section]:
         script = beside(__file__, "strategy_maps.js")

@@ -41,7 +41,7 @@ from solvent.report.solved import SolvedTask
 # Largest gap that counts as that of an optimum.
 _ROUNDING = 1e-9
 
-# Yards to go of the sheets in the page, with those of a first down.
+# The page has a call sheet for each of these yards to go, and for those of a first down.
 _DISTANCES = (1, 2, 3, 5, 7, 10, 15, 20)
 
 # Numbers are given to the script as whole parts of the largest, up to this; below 0, illegal.
@@ -55,7 +55,7 @@ FIELD = "yards from the own goal line"
 
 
 class FootballPages(GamePages):
-    """Call sheets, last downs and the chart."""
+    """Football's own sections: the call sheets, the last down, and the chart."""
 
     def sections(self, solved: SolvedTask) -> list[Section]:
         known = untabled_football(cast(FootballStrategy, solved.game))

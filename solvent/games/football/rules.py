@@ -266,7 +266,7 @@ class ChartFootball(Words):
         return (Gridiron(ball, gain, field, side, other, self._news(state)),)
 
     def _news(self, state: Any) -> str:
-        """Who has the ball and where, or what kick is to come."""
+        """Say which side has the ball and where it is, or which kick comes next."""
         side = self.player_name(state.offence)
         if not state.down:
             return f"{side}: {getattr(state, 'follows', '') or state.phase}"

@@ -186,7 +186,7 @@ class LastHalf:
 
 
 class TimedFootballPages(FootballPages):
-    """The pages of every form, with a clock and without."""
+    """Football's own sections in every form, with a clock and without."""
 
     def untabled(self, subject: Game | SolvedGame) -> Untabled | None:
         if isinstance(subject, (FootballStrategy, SolvedFootball)):

@@ -35,7 +35,7 @@ def _macros() -> Any:
 
 
 class GamebookPages(GamePages):
-    """The map of the book, its endings and its decisions."""
+    """A gamebook's own sections: the map of the book, its endings, and its decisions."""
 
     def sections(self, solved: SolvedTask) -> list[Section]:
         game, table, solution = cast(Gamebook, solved.game), solved.table, solved.solution

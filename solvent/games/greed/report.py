@@ -74,7 +74,7 @@ def _step(solution: GreedSolution) -> int:
 
 
 class GreedPages(GamePages):
-    """The maps of all scores, and games too large for a table."""
+    """Greed's own sections: the maps of all scores, also of games too large for a table."""
 
     def sections(self, solved: SolvedTask) -> list[Section]:
         assert isinstance(solved.game, Greed)

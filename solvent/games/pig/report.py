@@ -74,7 +74,7 @@ def hold_surface(table: TabularGame, solution: Solution) -> HoldSurface:
 
 
 class PigPages(GamePages):
-    """The hold surface, and the chances of winning."""
+    """Pig's own sections: the hold surface, and the chances of winning."""
 
     def sections(self, solved: SolvedTask) -> list[Section]:
         surface = hold_surface(solved.table, solved.solution)

@@ -24,6 +24,7 @@ from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.layers import FootballLayers
@@ -346,6 +347,8 @@ def test_a_solution_is_opened_without_its_game_and_by_another_name_of_the_chart(
     renamed = dataclasses.replace(game, chart=dataclasses.replace(SMALL, name="renamed"))
     for same in (game, renamed):
         assert TimedSolution.open(original, same).value == solution.value
+    with pytest.raises(ValueError, match=r"^football-strategy .*is not solved layer by layer$"):
+        TimedSolution.open(original, FootballStrategy(chart="standard"))
 
 
 def test_the_solution_of_another_game_is_refused(
