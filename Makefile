@@ -105,7 +105,7 @@ notebooks: $(STAMPS)/notebooks ## execute the notebooks of examples/ in Jupyter
 	$(BIN)/python -m pytest --nbmake --nbmake-timeout=1800 --override-ini=filterwarnings= examples/*.ipynb
 
 peers: $(STAMPS)/peers ## measure against outside programs with the scripts in benchmarks/
-	@set -e; for name in solver cycles greed_solver matrix_games vector_env seat_vector_env \
+	@set -e; for name in solver cycles matrix_games vector_env seat_vector_env \
 		football_points gamebook_solver expectimax timed_football simulated_vector_env \
 		cold_start explore_start; do \
 		echo "== benchmarks/$$name.py"; $(BIN)/python "benchmarks/$$name.py"; \

@@ -36,6 +36,7 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from solvent.baselines import Baseline
+from solvent.games.greed.kernel import TIE, solve_greed, sum_chances
 from solvent.games.greed.rules import STAND, Greed, Position, most_dice
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
@@ -56,9 +57,6 @@ SAMPLE_GAME: Mapping[tuple[int, int], int] = {
 # The largest probability of a bust that ``one-in-twenty`` accepts.
 _RISK = 1 / 20
 
-TIE = 1e-12
-"""Rolls whose values differ by less than this are tied; the one with the fewest dice is taken."""
-
 
 def stand_at(hundredths: int, game: Greed) -> Ints:
     """Roll towards a share of the limit and stand there."""
@@ -78,8 +76,6 @@ def largest_safe_roll(game: Greed) -> Ints:
 
 def one_step_lookahead(game: Greed) -> Ints:
     """Stand now, or after one more roll."""
-    from solvent.games.greed.kernel import solve_greed
-
     solution = solve_greed(game.limit, game.sides)
     return np.stack((_best_rolls(1 - solution.last.T, game), solution.last_roll))
 
@@ -93,8 +89,6 @@ def expected_score(game: Greed) -> Ints:
 
 def one_in_twenty(game: Greed) -> Ints:
     """The rule of thumb that the optimum suggests."""
-    from solvent.games.greed.kernel import sum_chances
-
     own, other = _scores(game)
     room = game.limit - own
     most = most_dice(room, game.sides)
@@ -112,8 +106,6 @@ def one_in_twenty(game: Greed) -> Ints:
 
 def sample_game(game: Greed) -> Ints:
     """The moves of the published game, and optimal ones elsewhere."""
-    from solvent.games.greed.kernel import solve_greed
-
     solution = solve_greed(game.limit, game.sides)
     plan = np.stack((solution.normal_roll, solution.last_roll)).astype(np.int64)
     for position, dice in SAMPLE_GAME.items():
@@ -190,8 +182,6 @@ def _best_rolls(value: Floats | Ints, game: Greed) -> Ints:
         value: [M+1, M+1] value of a position after the roll, by own and other score.
         game: The rules.
     """
-    from solvent.games.greed.kernel import sum_chances
-
     chances = sum_chances(game.most_dice(0), game.sides, game.limit)
     best = np.zeros(value.shape, np.int64)
     for own in range(game.limit + 1):

@@ -12,14 +12,11 @@ are one die and then n - 1 dice, so the value F_n(a) of rolling n of them agains
     F_n(a) = mean over d = 1..s of F_{n-1}(a + d),        F_0(x) = 1 - V(q, x), or 0 beyond M,
 
 a mean over a window that slides along as a falls: one addition and one subtraction for each state
-and roll. Each q has a ring of the last s + 1 columns F(a).
+and roll. Each q has a ring of the last s + 1 values of F_n.
 
-**Order.** V(a, q) needs V(q, x) for x > a. Let m = min(a, q) fall from M to 0. For q > m, V(m, q)
-needs only values with a larger minimum. Then V(a, m), for a from M down to m, needs only V(m, x)
-with x > a. So the window of each q slides down without a gap. Several m are processed together, so
-that a ring that is fetched from memory is used several times. For each r from M down and each of
-these m, from the largest, V(r, m) is computed first, which needs V(m, r + 1), and then V(m, r),
-which needs V(r, m + 1).
+**Order.** V(a, q) needs V(q, x) for x > a, whose scores have a larger sum. So a + q falls from 2M
+to 0, all positions with one sum are rated at once, and the window of each q slides down without a
+gap.
 
 The last turn needs no window. With C_n(t) = P(n dice sum to at most t), the bracket in L is
 C_n(M-a) - (C_n(q-a) + C_n(q-a-1)) / 2.
@@ -39,25 +36,21 @@ policy.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact import CertificateError, SolvedTable, cached_solution
-from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table, most_dice
+from solvent.games.greed.rules import STAND, Greed, Position, fits_a_table
 from solvent.model import Game, cached_table
-from solvent.model.arrays import Floats, Ints
-from solvent.model.compiled import njit
+from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer, shown
 
 TIE = 1e-12
 """Rolls whose ratings differ by at most this count as equally good."""
 
-_most_dice: Any = njit()(most_dice)
-
-# Number of the lower scores that are processed together.
-_TOGETHER = 16
+# Number of positions that the certificate looks at together; what is computed stays in the cache.
+_TOGETHER = 20_000
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -90,7 +83,7 @@ class GreedSolution:
     last_roll: NDArray[np.int16]
     error: float
 
-    method = "sliding sums over the scores, by the kernel"
+    method = "sliding sums over the scores"
 
     def __repr__(self) -> str:
         """Return the rules and the value of the game."""
@@ -242,26 +235,10 @@ def rate_positions(
     Raises:
         ValueError: If a parameter is out of its range.
     """
-    most, size = Greed(limit, sides).most_dice(0), limit + 1
-    last, normal = np.ones((size, size)), np.empty((size, size))
-    last_roll, normal_roll = np.zeros((size, size), np.int16), np.empty((size, size), np.int16)
-    best = np.zeros(1)
-    _rate_last_turn(
-        sum_chances(most, sides, limit).T.copy(),
-        sides,
-        (np.empty((2, size, most + 1)), *_with_bits(np.empty(most + 1)), *_with_bits(best)),
-        last,
-        last_roll,
-    )
-    ring = np.zeros((size, min(sides, limit) + 2, most + 1))
-    work = *_with_bits(ring), np.zeros((size, most + 1)), *_with_bits(best)
-    _rate_normal(last, sides, work, normal, normal_roll)
+    most = Greed(limit, sides).most_dice(0)
+    last, last_roll = _rate_last_turn(sum_chances(most, sides, limit))
+    normal, normal_roll = _rate_normal(last, sides, most)
     return normal, last, normal_roll, last_roll
-
-
-def _with_bits(array: Floats) -> tuple[Floats, Ints]:
-    """Return an array, and its bits as integers."""
-    return array, array.view(np.int64)
 
 
 def error_bound(normal: Floats, last: Floats, sides: int) -> float:
@@ -273,196 +250,91 @@ def error_bound(normal: Floats, last: Floats, sides: int) -> float:
         sides: Sides of each die.
     """
     limit = len(normal) - 1
-    most, size = Greed(limit, sides).most_dice(0), limit + 1
-    chances = np.zeros((size + 1, most + 1))
-    chances[1:] = sum_chances(most, sides, limit).T
+    most = Greed(limit, sides).most_dice(0)
     residual = max(
-        _residual_of_last_turn(last, chances, np.empty(most + 1)),
-        _residual_of_normal(normal, last, sides, most, np.zeros((5, size + sides))),
+        _residual_of_last_turn(last, sum_chances(most, sides, limit)),
+        _residual_of_normal(normal, last, sides, most),
     )
     rounding = (max(min(sides, limit), 4) * most + limit + 4) * np.finfo(float).eps / 2
     moves = 2 * (2 * limit + sides) / (sides + 1) + 2
-    return (residual + rounding) * moves
+    return float((residual + rounding) * moves)
 
 
-@njit(error_model="numpy")
 def sum_chances(most: int, sides: int, room: int) -> Floats:
     """P(n dice sum to t), [most+1, room+1]; sums of positive terms only, so nothing cancels."""
     pmf = np.zeros((most + 1, room + 1))
     pmf[0, 0] = 1.0
     for n in range(1, most + 1):
-        before, now = pmf[n - 1], pmf[n]
         for d in range(min(sides, room), 0, -1):
-            _add(before[: room + 1 - d], now[d:])
-        for t in range(room + 1):
-            now[t] /= sides
+            pmf[n, d:] += pmf[n - 1, : room + 1 - d]
+        pmf[n] /= sides
     return pmf
 
 
-@njit(error_model="numpy")
-def _add(part: Floats, total: Floats) -> None:
-    """``total += part``."""
-    for t in range(len(total)):
-        total[t] += part[t]
-
-
-@njit(error_model="numpy")
-def _rate_last_turn(
-    pmf: Floats,
-    sides: int,
-    work: tuple[Floats, Floats, Ints, Floats, Ints],
-    last: Floats,
-    roll: NDArray[np.int16],
-) -> None:
-    """Compute L and the fewest dice that achieve it.
-
-    The caller provides the memory, as allocating takes long to compile.
+def _rate_last_turn(pmf: Floats) -> tuple[Floats, NDArray[np.int16]]:
+    """Return L and the fewest dice that achieve it.
 
     Args:
-        pmf: [M+1, N+1] chances that n dice sum to t, dice last so that inner loops run along.
-        sides: s.
-        work: [2, M+1, N+1] memory for C_n(t) and (C_n(t) + C_n(t-1)) / 2; [N+1] for ratings, and
-            its bits; a number, and its bits.
-        last: [M+1, M+1] ones, written where the other player's score is at least the own one.
-        roll: [M+1, M+1] zeros, written in the same places.
+        pmf: [N+1, M+1] chances that n dice sum to t.
     """
-    sums, rated, rated_bits, best, best_bits = work
-    limit, most = pmf.shape[0] - 1, pmf.shape[1] - 1
-    for t in range(limit + 1):
-        for n in range(most + 1):
-            before = sums[0, t - 1, n] if t > 0 else 0.0
-            sums[0, t, n] = before + pmf[t, n]
-            sums[1, t, n] = before + pmf[t, n] / 2
-    for a in range(limit + 1):
-        useful = _most_dice(limit - a, sides) + 1
-        for q in range(a, limit + 1):
-            for n in range(useful):
-                rated[n] = sums[0, limit - a, n] - sums[1, q - a, n]
-            best_bits[0] = _largest(rated_bits, useful)
-            last[a, q] = best[0]
-            roll[a, q] = _first_from(best[0] - TIE, rated, useful)
+    size = pmf.shape[1]
+    at_most = pmf.cumsum(axis=1)
+    middle = at_most - pmf / 2
+    last, roll = np.ones((size, size)), np.zeros((size, size), np.int16)
+    for a in range(size):
+        rated = at_most[:, size - 1 - a, None] - middle[:, : size - a]
+        last[a, a:] = rated.max(axis=0)
+        roll[a, a:] = (rated >= last[a, a:] - TIE).argmax(axis=0)
+    return last, roll
 
 
-@njit(error_model="numpy")
-def _rate_normal(
-    last: Floats,
-    sides: int,
-    work: tuple[Floats, Ints, Floats, Floats, Ints],
-    normal: Floats,
-    roll: NDArray[np.int16],
-) -> None:
-    """Compute V and the fewest dice that achieve it; arguments as for :func:`_rate`, work zeros."""
-    limit = len(last) - 1
-    for first in range(limit, -1, -_TOGETHER):
-        final = max(first - _TOGETHER + 1, 0)
-        for r in range(limit, final - 1, -1):
-            for turned in range(2):
-                for m in range(min(first, r - turned), final - 1, -1):
-                    a, q = (m, r) if turned else (r, m)
-                    _rate(a, q, last, sides, work, normal, roll)
-
-
-# Inlined with all that it calls, as each call would count references to its arrays; called once,
-# as each call would be compiled.
-@njit(error_model="numpy", forceinline=True)
-def _rate(
-    a: int,
-    q: int,
-    last: Floats,
-    sides: int,
-    work: tuple[Floats, Ints, Floats, Floats, Ints],
-    normal: Floats,
-    roll: NDArray[np.int16],
-) -> None:
-    """Rate (a, q), given that row q has been rated from M down to a + 1.
+def _rate_normal(last: Floats, sides: int, most: int) -> tuple[Floats, NDArray[np.int16]]:
+    """Return V and the fewest dice that achieve it.
 
     Args:
-        a: Score of the player on turn.
-        q: Score of the other player.
         last: L.
         sides: s.
-        work: A ring, where F_n(x) of row q is at ``[q, x % (s + 2), n]`` for the last s + 1 values
-            of x; its bits as whole numbers; windows, with the sum over d = 1..s of F_n(a + d) of
-            row q at ``[q, n]``; the best rating, and its bits.
-        normal: V, read and written.
-        roll: Fewest optimal dice, written.
+        most: N.
     """
-    ring, ring_bits, window, best, best_bits = work
-    limit, slots = len(last) - 1, ring.shape[1]
-    slot = a % slots
-    after = slot + 1 if slot + 1 < slots else 0
-    beyond = slot - 1 if slot > 0 else slots - 1
-    if a < limit:
-        ring[q, after, 0] = 1 - normal[q, a + 1]
-    rolls = min(window.shape[1] - 1, limit - a)
-    _slide(ring[q, after], ring[q, beyond], window[q], ring[q, slot, 1 : rolls + 1], 1 / sides)
-    ring[q, slot, 0] = 1 - last[q, a]  # Rolling none is a stand; F_0 takes its place next.
-    useful = min(_most_dice(limit - a, sides), rolls) + 1
-    best_bits[0] = _largest(ring_bits[q, slot], useful)
-    normal[a, q] = best[0]
-    roll[a, q] = _first_from(best[0] - TIE, ring[q, slot], useful)
+    limit = len(last) - 1
+    slots = min(sides, limit) + 1
+    # F_n(d - q) of row q is at [d % slots, q, n], for the last s + 1 values of d; windows have the
+    # sums over the last s of them.
+    ring, window = np.zeros((slots, limit + 1, most + 1)), np.zeros((limit + 1, most))
+    normal, roll = np.empty_like(last), np.empty(last.shape, np.int16)
+    for d in range(2 * limit, -1, -1):
+        q = np.arange(max(d - limit, 0), min(d, limit) + 1)
+        rows = slice(q[0], q[-1] + 1)
+        entering, rated = ring[(d + 1) % slots, rows], ring[d % slots, rows]
+        window[rows] += entering[:, :-1] - rated[:, :-1]
+        np.multiply(window[rows], 1 / sides, out=rated[:, 1:])
+        rated[:, 0] = 1 - last[q, d - q]  # Rolling none is a stand; F_0 takes its place next.
+        best = rated.max(axis=1)
+        normal[d - q, q] = best
+        roll[d - q, q] = (rated >= best[:, None] - TIE).argmax(axis=1)
+        rated[:, 0] = 1 - best[::-1]
+    return normal, roll
 
 
-@njit(error_model="numpy", forceinline=True)
-def _slide(entering: Floats, leaving: Floats, window: Floats, rated: Floats, chance: float) -> None:
-    """Move the windows on by one, and rate as many dice as `rated` has places, from one on."""
-    for n in range(len(rated)):
-        window[n] += entering[n] - leaving[n]
-        rated[n] = window[n] * chance
-
-
-@njit(error_model="numpy", forceinline=True)
-def _largest(bits: Ints, count: int) -> int:
-    """Return the bits of the largest of the first ratings, not all of them negative.
-
-    Nonnegative floats are ordered as their bits are, and the compiler vectorizes the search for
-    the largest integer, but not for the largest float.
-    """
-    largest: int = bits[0]
-    for n in range(count):
-        largest = bits[n] if bits[n] > largest else largest
-    return largest
-
-
-@njit(error_model="numpy", forceinline=True)
-def _first_from(least: float, rated: Floats, count: int) -> int:
-    """Return the index of the first of `count` ratings that reaches a bound."""
-    first = count
-    for n in range(count):
-        here = n if rated[n] >= least else count
-        first = here if here < first else first
-    return first
-
-
-@njit(error_model="numpy")
-def _residual_of_last_turn(last: Floats, pmf: Floats, above: Floats) -> float:
+def _residual_of_last_turn(last: Floats, pmf: Floats) -> float:
     """Return the largest residual of L in its definition.
 
     Args:
         last: L.
-        pmf: [M+2, N+1] chances that n dice sum to t - 1.
-        above: [N+1] memory for P(a + t > q), bust left out.
+        pmf: [N+1, M+1] chances that n dice sum to t.
     """
-    limit, most = len(last) - 1, pmf.shape[1] - 1
-    worst = 0.0
-    for a in range(limit + 1):
-        for n in range(most + 1):
-            above[n] = 0.0
-        for q in range(limit, a - 2, -1):
-            best = 0.0
-            for n in range(most + 1):
-                level = pmf[q - a + 1, n]
-                rated = above[n] + level / 2
-                best = rated if rated > best else best
-                above[n] += level
-            # All scores below a are beaten alike.
-            for other in range(q, q - 1 if q >= a else -1, -1):
-                worst = max(worst, abs(last[a, other] - best))
+    size, worst = len(last), 0.0
+    for a in range(size):
+        above = pmf[:, size - 1 - a :: -1].cumsum(axis=1)[:, ::-1]
+        level = pmf[:, : size - a] / 2
+        level[:, :-1] += above[:, 1:]
+        # All scores below a are beaten alike.
+        best = np.append(np.full(a, above[:, 0].max()), level.max(axis=0))
+        worst = max(worst, float(np.abs(last[a] - best).max()))
     return worst
 
 
-@njit(error_model="numpy")
-def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int, work: Floats) -> float:
+def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int) -> float:
     """Return the largest residual of V in its equation.
 
     Args:
@@ -470,39 +342,30 @@ def _residual_of_normal(normal: Floats, last: Floats, sides: int, most: int, wor
         last: L.
         sides: s.
         most: N.
-        work: [5, >= M+1 + s] zeros: memory for F_{n-1}, which is 0 beyond the limit; for sums of
-            its next 1, 2, 4, ... places, each from the one before, by turns in two rows; for sums
-            of its next s places; and for the best rating.
     """
-    limit = len(normal) - 1
-    reach, chance = min(sides, limit), 1 / sides
-    worst = 0.0
-    for q in range(limit + 1):
-        for a in range(limit + 1):
-            work[0, a] = 1 - normal[q, a]
-            work[4, a] = 1 - last[q, a]
-        for n in range(1, most + 1):
-            end = max(limit + 1 - n, 0)  # n dice sum to at least n
-            for a in range(limit + 1):
-                work[3, a] = 0.0
-            # Unsigned, as looking for negative indices would keep the compiler from vectors.
-            here, shift, width = np.uint64(0), np.uint64(1), 1
-            while True:
-                if reach & width:
-                    for a in range(end):
-                        work[3, a] += work[here, np.uint64(a) + shift]
-                    shift += np.uint64(width)
-                if 2 * width > reach:
-                    break
-                there = np.uint64(2 if here == 1 else 1)
-                for a in range(end + reach - 2 * width + 1):
-                    i = np.uint64(a)
-                    work[there, i] = work[here, i] + work[here, i + np.uint64(width)]
-                here, width = there, 2 * width
-            for a in range(limit + 1):
-                mean = work[3, a] * chance
-                work[0, a] = mean
-                work[4, a] = mean if mean > work[4, a] else work[4, a]
-        for a in range(limit + 1):
-            worst = max(worst, abs(normal[a, q] - work[4, a]))
+    limit, worst = len(normal) - 1, 0.0
+    together = max(1, _TOGETHER // (limit + 1))
+    for first in range(0, limit + 1, together):
+        rows = slice(first, first + together)
+        rolled, best = 1 - normal[rows], 1 - last[rows]
+        for _ in range(most):
+            rolled = _next_sums(rolled, min(sides, limit)) / sides
+            np.maximum(best, rolled, out=best)
+        worst = max(worst, float(np.abs(normal[:, rows].T - best).max()))
     return worst
+
+
+def _next_sums(terms: Floats, count: int) -> Floats:
+    """Return the sum of the next `count` entries of each row, which end with zeros, [n, M+1].
+
+    Sums of 1, 2, 4, ... entries are made from one another, and added up to one of `count`.
+    """
+    size, sums = terms.shape[1], np.pad(terms, ((0, 0), (0, count)))
+    total, shift, width = np.zeros_like(terms), 1, 1
+    while width <= count:
+        if count & width:
+            total += sums[:, shift : shift + size]
+            shift += width
+        sums = sums[:, :-width] + sums[:, width:]
+        width *= 2
+    return total
