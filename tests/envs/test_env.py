@@ -12,7 +12,6 @@ from typing import Any
 
 import gymnasium as gym
 import numpy as np
-import pettingzoo
 import pytest
 from gymnasium.envs.registration import EnvSpec
 from gymnasium.error import ResetNeeded
@@ -21,7 +20,6 @@ from gymnasium.vector import AutoresetMode
 from random_games import RandomGame
 from random_tables import random_table
 from reduced_football import reduced_points
-from scipy import stats
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 from table_simulation import TableSampler
 from timed_football import CHART, CLOCK, RULES
@@ -39,8 +37,6 @@ from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
 from solvent.envs.registration import ENVIRONMENTS, compiled_game, samples_table
 from solvent.envs.sampling import (
     DRAWS,
-    RandomStream,
-    first_state,
     outcome_table,
     seat_table,
     unpacked_row,
@@ -48,7 +44,6 @@ from solvent.envs.sampling import (
 from solvent.games import FightingFantasy, Greed, Pig
 from solvent.games.football.chart import csv_text
 from solvent.games.football.ruleset import Ruleset
-from solvent.games.greed.kernel import solve_greed
 from solvent.model import (
     GymnasiumTable,
     TabularGame,
@@ -93,24 +88,21 @@ def test_the_checkers_have_nothing_to_say(observation: str) -> None:
 @both_forms
 def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any]) -> None:
     envs = [make(observation=kind) for kind in KINDS]
-    table, rules = envs[0].game, envs[0].rules
+    first, table, rules = envs[0], envs[0].game, envs[0].rules
     encoded = one_hot(table).observation
     for seed in range(30):
         told = [env.reset(seed=seed) for env in envs]
-        over = False
-        while not over:
+        while not first.episode.over:
             (vector, onehot, index), info = (t[0] for t in told), told[0][-1]
-            state, player = envs[0].state, info.get("seat", 0)
-            assert table.states[index] == state
-            assert (vector == rules.observe(state, player)).all()
+            player = info.get("seat", 0)
+            assert table.states[index] == first.state
+            assert (vector == rules.observe(first.state, player)).all()
             assert (onehot == encoded[player][index]).all()
             assert vector.dtype == onehot.dtype == np.float32
-            legal = range(envs[0].action_space.n)
-            if not rules.is_terminal(state):
-                legal = rules.legal_actions(state)[player]
-            assert np.flatnonzero(info["action_mask"]).tolist() == list(legal)
+            legal = list(rules.legal_actions(first.state)[player])
+            assert np.flatnonzero(info["action_mask"]).tolist() == legal
             told = [env.step(1) for env in envs]
-            over = told[0][2]
+        assert told[0][-1]["action_mask"].all()
 
 
 def test_a_new_pool_is_met_at_once() -> None:
@@ -135,9 +127,8 @@ def test_what_is_no_action_is_refused_and_changes_nothing(make: Callable[..., An
     env.reset(seed=0)
     other.reset(seed=0)
     for action in (30, -1, float("nan"), 0.0, None, "0", np.array([0, 1])):
-        with pytest.raises(ValueError, match="allowed are whole numbers from 0 to") as error:
+        with pytest.raises(ValueError, match=r"\Aaction .*allowed are whole numbers from 0 to.*\Z"):
             env.step(action)
-        assert "\n" not in str(error.value)
     for action in (0, np.int8(0), np.int64(0), np.array(0)):
         if not env.episode.over:
             assert data_equivalence(env.step(action), other.step(0), exact=True)
@@ -331,25 +322,6 @@ def test_games_that_do_not_fit_are_refused() -> None:
         assert seat_table(folded, (player,), "vector", True).mask.shape == (pig.n_states, 2)
 
 
-# The stream: the recursion, its full period, its uniformity, and its compiled twin
-
-
-def test_the_first_states_from_1() -> None:
-    # By hand: 1 -> 1 + 2^13 -> that xor 2^6 -> that xor itself times 2^17.
-    stream = RandomStream(1)
-    assert stream.draw() == 1082269761 >> 11
-    assert stream.state == (2**13 + 2**6 + 1) ^ ((2**13 + 2**6 + 1) << 17) == 1082269761
-
-
-def test_draws_are_uniform_across_neighbouring_seeds() -> None:
-    streams = [RandomStream(first_state(np.random.default_rng(seed))) for seed in range(8000)]
-    for _ in range(3):
-        cells = np.array([stream.draw() * 50 // DRAWS for stream in streams])
-        assert stats.chisquare(np.bincount(cells, minlength=50)).pvalue > 1e-3
-        pairs = cells[:-1] // 5 * 10 + cells[1:] // 5
-        assert stats.chisquare(np.bincount(pairs, minlength=100)).pvalue > 1e-3
-
-
 # The registered environments: names, specs, parameters and thresholds
 
 
@@ -357,13 +329,6 @@ register_envs()
 UNTABLED = [name for name in ENVIRONMENTS if not samples_table(name)]
 NAMES = [name for name in ENVIRONMENTS if name not in UNTABLED]
 LARGE = ("solvent/NinthTide-v0", "solvent/FootballStrategy-v0", "solvent/FootballAgent-v0")
-FOR_ONE = [n for n in NAMES if ENVIRONMENTS[n].opponent is None and n not in LARGE]
-
-
-def test_the_threshold_of_greed_is_the_value_of_its_own_solver() -> None:
-    assert gym.spec("solvent/Greed-v0").reward_threshold == pytest.approx(
-        solve_greed(100, 6).value, abs=1e-12
-    )
 
 
 @pytest.mark.parametrize(
@@ -382,10 +347,8 @@ def test_nothing_cuts_episodes_short_and_registering_again_changes_nothing() -> 
     before = {name: gym.spec(name) for name in NAMES}
     assert {spec.max_episode_steps for spec in before.values()} == {None}
     assert not any(spec.nondeterministic for spec in before.values())
-    agents = dict(pettingzoo.aec_registry)
     register_envs()
     assert all(gym.spec(name) is spec for name, spec in before.items())
-    assert dict(pettingzoo.aec_registry) == agents
 
 
 def test_a_spec_survives_json() -> None:
@@ -399,18 +362,10 @@ def test_a_spec_survives_json() -> None:
         assert again.spec == env.spec
         assert env.reset(seed=3)[0] == again.reset(seed=3)[0]
         assert env.unwrapped.game.model_hash == again.unwrapped.game.model_hash
-
-
-def test_a_spec_of_a_vector_environment_survives_json() -> None:
     envs = gym.make_vec("solvent/FFCombat-v0", num_envs=3, luck=2, autoreset_mode="SameStep")
-    again = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()))
-    assert again.num_envs == 3
-    assert again.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
-    assert (again.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
-    for name in FOR_ONE:
-        native = gym.make_vec(name, num_envs=4)
-        assert type(native.unwrapped) is VectorEnv
-        assert native.metadata["autoreset_mode"] is AutoresetMode.NEXT_STEP
+    same = gym.make_vec(EnvSpec.from_json(envs.spec.to_json()))
+    assert same.metadata["autoreset_mode"] is AutoresetMode.SAME_STEP
+    assert (same.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
 
 
 # By id, parameters with which the table or the sampler is small.
@@ -468,11 +423,6 @@ def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     return {"chart": str(chart), "ruleset": RULES, "expected_points": str(points)}
 
 
-def through_pickle(what: Any) -> Any:
-    """As subprocess vector environments send it; nothing from outside is unpickled."""
-    return pickle.loads(pickle.dumps(what))  # noqa: S301
-
-
 def continued(env: Any, actions: list[Any]) -> list[Any]:
     """What follows some actions, and a reset."""
     steps = [env.step(action)[:4] for action in actions]
@@ -483,39 +433,31 @@ def continued(env: Any, actions: list[Any]) -> list[Any]:
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
 def test_an_environment_that_was_pickled_plays_on(name: str, football: dict[str, Any]) -> None:
+    """As subprocess vector environments send it."""
     parameters = dict(SMALL_FORMS[name])
     if ENVIRONMENTS[name].game == "football-strategy":
         without = "expected_points" if name in UNTABLED else ""
         parameters |= {key: value for key, value in football.items() if key != without}
-    env = gym.make(name, **parameters)
-    env.reset(seed=3)
-    twin = through_pickle(env)
-    assert type(twin.unwrapped) is type(env.unwrapped)
-    assert continued(twin, [0]) == continued(env, [0])
     many = gym.make_vec(name, num_envs=2, **parameters)
-    many.reset(seed=3)
-    twins = through_pickle(many)
-    actions = [np.zeros(2, np.int64)] * 5
-    assert continued(twins, actions) == continued(many, actions)
+    assert type(many.unwrapped) is VectorEnv
+    for env, actions in (
+        (gym.make(name, **parameters), [0]),
+        (many, [np.zeros(2, np.int64)] * 5),
+    ):
+        env.reset(seed=3)
+        twin = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside
+        assert type(twin.unwrapped) is type(env.unwrapped)
+        assert continued(twin, actions) == continued(env, actions)
 
 
 def test_equal_parameters_in_another_form_share_one_table() -> None:
-    envs = [gym.make("solvent/FFCombatRandom-v0").unwrapped for _ in range(100)]
-    assert len({(id(env.game), id(env.episode.table)) for env in envs}) == 1
-    made = [
-        gym.make("solvent/FFCombat-v0", stamina=stamina).unwrapped for stamina in ((3, 5), [3, 5])
-    ]
-    assert made[0].game is made[1].game
-    by_luck = [gym.make("solvent/FFCombat-v0", luck=luck).unwrapped for luck in (3, np.int64(3))]
-    assert by_luck[0].game is by_luck[1].game
-    info = make_game("pig", target=np.int64(8), discount=np.float32(0.5)).info
-    assert json.dumps(info.parameters)
-    named = gym.make("solvent/FFCombat-v0", opponent="hell-demon").unwrapped
-    assert named.game.states[0].difference == -2
-    weighted = gym.make("solvent/FFCombat-v0", luck={"3": 1, "4": 2}).unwrapped
-    assert {
-        s.luck for s, p in zip(weighted.game.states, weighted.game.initial, strict=True) if p
-    } == {3, 4}
+    for parameter, forms in (("stamina", ((3, 5), [3, 5])), ("luck", (3, np.int64(3)))):
+        envs = [gym.make("solvent/FFCombat-v0", **{parameter: form}).unwrapped for form in forms]
+        assert envs[0].game is envs[1].game
+        assert envs[0].episode.table is envs[1].episode.table
+    assert json.dumps(
+        make_game("pig", target=np.int64(8), discount=np.float32(0.5)).info.parameters
+    )
 
 
 def test_the_id_with_the_module_registers_by_itself() -> None:
@@ -618,18 +560,16 @@ def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
     env = Env(LONG_COMBAT, render_mode="rgb_array")
-    shapes = set()
+    pictures = []
     for seed in range(20):
         env.reset(seed=seed)
-        over = False
-        while not over:
-            picture = env.render()
-            shapes.add((picture.dtype, picture.ndim, picture.shape))
-            over = env.step(1)[2]
-        shapes.add((picture.dtype, picture.ndim, env.render().shape))
-    [(dtype, dimensions, _)] = shapes
-    assert (dtype, dimensions) == (np.uint8, 3)
-    assert len(np.unique(picture)) > 10
+        pictures.append(env.render())
+        while not env.episode.over:
+            env.step(1)
+            pictures.append(env.render())
+    [(dtype, shape)] = {(picture.dtype, picture.shape) for picture in pictures}
+    assert (dtype, len(shape)) == (np.uint8, 3)
+    assert len(np.unique(pictures[-1])) > 10
 
 
 def test_a_window_opens_follows_the_play_and_closes() -> None:

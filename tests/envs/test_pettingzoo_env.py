@@ -4,22 +4,17 @@ import warnings
 from typing import Any
 
 import gymnasium as gym
-import numpy as np
 import pettingzoo
 import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
-from gymnasium.vector import AutoresetMode, SyncVectorEnv
-from pettingzoo.test import parallel_api_test
 from random_games import RandomGame
-from side_by_side import assert_equal, assert_steps_equal
 from timed_football import tiny
 
 from solvent.baselines.environments import make_opponents
-from solvent.envs import Env, VectorEnv, pettingzoo_games
-from solvent.envs.batch_simulator import Uniform
+from solvent.envs import Env, pettingzoo_games
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
-from solvent.envs.registration import ENVIRONMENTS, parallel_env, samples_table
+from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.games import Pig
 from solvent.games.football_clock.simulation import TimedFootballSampler
 
@@ -87,23 +82,6 @@ def test_games_are_modules_too() -> None:
 SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=1))
 
 
-@pytest.mark.parametrize("seat", [0, 1, "random"])
-def test_many_environments_are_as_many_single_ones(seat: Any) -> None:
-    arguments: dict[str, Any] = {"seat": seat, "weights": [1, 2], "observation": "onehot"}
-    pool = [Uniform(), Uniform()]
-    for mode in AutoresetMode:
-        many = VectorEnv(SAMPLER, 8, pool, autoreset_mode=mode, **arguments)
-        single: Any = SyncVectorEnv(
-            [lambda: Env(SAMPLER, pool, **arguments)] * 8, autoreset_mode=mode
-        )
-        assert_equal(many.reset(seed=5), single.reset(seed=5))
-        ended, _ = assert_steps_equal(many, single, 60, seed=1)
-        assert ended > 20
-    again = VectorEnv(SAMPLER, 8, pool, autoreset_mode=mode, **arguments)
-    again.set_state(many.get_state())
-    assert_equal(again.step(np.zeros(8, int)), many.step(np.zeros(8, int)))
-
-
 @pytest.mark.parametrize("name", [n for n in ENVIRONMENTS if not samples_table(n)])
 def test_gymnasiums_checks_pass(name: str) -> None:
     env = gym.make(name, render_mode="ansi")
@@ -132,9 +110,3 @@ def test_bad_arguments_of_a_simulator() -> None:
     players, weights = make_opponents(SAMPLER, {"uniform": 0.0})
     with pytest.raises(ValueError, match=r"weights is .* positive number"):
         Env(SAMPLER, players, weights=weights)
-
-
-def test_agents_play_a_registered_form() -> None:
-    parallel_api_test(TabularParallelEnv(SAMPLER), num_cycles=200)
-    seen, _ = parallel_env("football-strategy", form="half", timeouts=1).reset(seed=2)
-    assert any(own["action_mask"].any() for own in seen.values())

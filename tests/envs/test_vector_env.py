@@ -3,7 +3,6 @@
 import copy
 import pickle
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,6 @@ from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 from random_games import RandomGame
 from random_tables import random_table
-from scipy import stats
 from side_by_side import assert_equal, assert_steps_equal
 from two_players import OneShot, random_pool
 
@@ -236,9 +234,6 @@ def test_bad_arguments() -> None:
     ):
         with pytest.raises(ValueError, match=message):
             FORMS["seat"](**({"n": 2} | arguments))
-    narrow = replace(AT_ONCE, mask=(AT_ONCE.mask[0], AT_ONCE.mask[1][:, :2]))
-    with pytest.raises(ValueError, match=r"have 3 and 2 actions"):
-        BothSeats(narrow, 4)
 
 
 def test_pictures_of_all_environments() -> None:
@@ -253,15 +248,3 @@ def test_pictures_of_all_environments() -> None:
         assert text.render() == tuple(rules.draw(table.states[s]) for s in at.tolist())
         image.reset(seed=3)
         assert len({picture.shape for picture in image.render()}) == 1
-
-
-def test_seats_and_opponents_have_the_frequencies_asked_for() -> None:
-    game, weights = compile_game(OneShot()), np.array([1.0, 2.0, 0.5])
-    pool = random_pool(game, 3)
-    env = VectorEnv(game, 40_000, pool, weights=weights.tolist(), seat="random")
-    _, infos = env.reset(seed=0)
-    assert stats.chisquare(np.bincount(infos["seat"])).pvalue > 1e-3
-    for seat in (0, 1):
-        met = infos["opponent"][infos["seat"] == seat]
-        expected = weights / weights.sum() * len(met)
-        assert stats.chisquare(np.bincount(met, minlength=3), expected).pvalue > 1e-3
