@@ -14,16 +14,16 @@ import re
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
+from graphlib import TopologicalSorter
 from pathlib import Path
 
-import numpy as np
 import pytest
-from scipy.sparse.csgraph import connected_components
 
 PACKAGE = Path(__file__).parents[1] / "solvent"
+SOURCES = sorted(PACKAGE.rglob("*.py"))
 
 
 @dataclass(frozen=True)
@@ -185,72 +185,41 @@ def _forbidden(root: str, path: str, name: str, found: Import) -> str | None:
 
 def test_every_import_follows_the_arrows() -> None:
     assert list(violations(PACKAGE)) == []
-
-
-def test_every_room_is_checked() -> None:
     # Guards against a checker that looks in the wrong place and finds nothing to complain about.
-    seen = {file.relative_to(PACKAGE).parts[0].removesuffix(".py") for file in sources(PACKAGE)}
-    assert seen == set(ROOMS)
-
-
-def sources(package: Path) -> list[Path]:
-    return sorted(package.rglob("*.py"))
+    assert {file.relative_to(PACKAGE).parts[0].removesuffix(".py") for file in SOURCES} == {*ROOMS}
 
 
 @cache
-def arrows(package: Path) -> dict[str, set[str]]:
-    """Which file of a package imports which, by path; a package's own file is its ``__init__``."""
-    paths = {file.relative_to(package).with_suffix("").as_posix() for file in sources(package)}
-    found: dict[str, set[str]] = {path: set() for path in paths}
-    for file in sources(package):
-        path = file.relative_to(package).with_suffix("").as_posix()
-        for one in imports(package, file):
-            top, *parts = one.module.split(".")
-            if top != package.name:
-                continue
+def arrows() -> dict[str, set[str]]:
+    """Which file imports which, by path; a package's own file is its ``__init__``."""
+    files = {file.relative_to(PACKAGE).with_suffix("").as_posix(): file for file in SOURCES}
+    modules = {f"solvent/{path}".removesuffix("/__init__"): path for path in files}
+    found: dict[str, set[str]] = {}
+    for path, file in files.items():
+        found[path] = set()
+        for one in imports(PACKAGE, file):
+            parts = one.module.split(".")
             # The longest part of the dotted name that is a file.
-            for end in range(len(parts), -1, -1):
-                target = "/".join(parts[:end])
-                if target in paths:
-                    found[path].add(target)
-                    break
-                inside = f"{target}/__init__" if target else "__init__"
-                if inside in paths:
-                    found[path].add(inside)
-                    break
-        found[path].discard(path)
+            names = ("/".join(parts[:end]) for end in range(len(parts), 0, -1))
+            target = next((modules[name] for name in names if name in modules), path)
+            found[path] |= {target} - {path}
     return found
-
-
-def circles(graph: Mapping[str, Iterable[str]]) -> list[list[str]]:
-    """The strongly connected components of more than one file."""
-    names = list(graph)
-    arrows = np.array([[target in graph[one] for target in names] for one in names])
-    _, component = connected_components(arrows, connection="strong")
-    members = [[n for n, own in zip(names, component, strict=True) if own == c] for c in component]
-    return [own for own in members if len(own) > 1]
 
 
 def is_face(path: str) -> bool:
     """Whether a file is the ``__init__`` of a package that defines nothing but hands names on."""
-    if not path.endswith("__init__"):
-        return False
     body = parsed(PACKAGE / f"{path}.py").body
     defined = {getattr(node, "name", "") for node in body}
-    return defined <= {"", "__getattr__", "__dir__"}
-
-
-def without_faces(graph: Mapping[str, set[str]]) -> dict[str, set[str]]:
-    """The same without the faces of packages."""
-    return {
-        path: {target for target in targets if not is_face(target)}
-        for path, targets in graph.items()
-        if not is_face(path)
-    }
+    return path.endswith("__init__") and defined <= {"", "__getattr__", "__dir__"}
 
 
 def test_no_files_import_each_other_in_a_circle() -> None:
-    assert circles(without_faces(arrows(PACKAGE))) == []
+    # The order fails, and names the files, if they do.
+    graph = {path: targets for path, targets in arrows().items() if not is_face(path)}
+    order = TopologicalSorter(
+        {path: [one for one in targets if not is_face(one)] for path, targets in graph.items()}
+    )
+    assert len(list(order.static_order())) == len(graph)
 
 
 # States of several games: records of runs and ``--json`` have their `repr`, which has the name. One
@@ -259,7 +228,7 @@ NAMED_ALIKE = {"Cell": 4, "Place": 2, "Position": 3, "Turn": 2}
 
 
 def test_a_class_name_stands_for_one_thing() -> None:
-    nodes = (node for file in sources(PACKAGE) for node in ast.walk(parsed(file)))
+    nodes = (node for file in SOURCES for node in ast.walk(parsed(file)))
     classes = Counter(node.name for node in nodes if isinstance(node, ast.ClassDef))
     assert {name: count for name, count in classes.items() if count > 1} == NAMED_ALIKE
 
@@ -276,34 +245,20 @@ NAMES |= {"tic", "nim", "goofspiel", "scissors", "blotto", "soccer", "inventory"
 
 def named_games(tree: ast.Module) -> Iterator[tuple[int, str]]:
     """The words of games in the identifiers and texts of a source; prose may give examples."""
-    prose = set()
-    for node in ast.walk(tree):
-        match node:
-            # Docstrings, and those of attributes, which stand alone as well.
-            case ast.Expr(value=ast.Constant(value=str())):
-                prose.add(node.value)
-    for node in ast.walk(tree):
-        if node in prose:
-            continue
-        texts = [
-            value
-            for name in ("id", "attr", "name", "arg", "value", "module")
-            if isinstance(value := getattr(node, name, None), str)
-        ]
-        for text in texts:
-            words = (
-                re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text)
-                .lower()
-                .replace("_", " ")
-            )
-            for word in sorted(NAMES & set(CODE.findall(words))):
-                yield getattr(node, "lineno", 0), word
+    # Docstrings, and those of attributes, which stand alone as well.
+    prose = {node.value for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+    for node in set(ast.walk(tree)) - prose:
+        for name in ("id", "attr", "name", "arg", "value", "module"):
+            if isinstance(text := getattr(node, name, None), str):
+                words = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", text).lower()
+                for word in sorted(NAMES & set(CODE.findall(words))):
+                    yield getattr(node, "lineno", 0), word
 
 
 def test_no_generic_file_names_a_game() -> None:
     found = [
         f"{file.relative_to(PACKAGE)}:{line}: {word}"
-        for file in sources(PACKAGE)
+        for file in SOURCES
         if GAMES not in file.parents
         for line, word in named_games(parsed(file))
     ]
@@ -339,22 +294,15 @@ def test_a_named_game_is_found(source: str, word: str | None) -> None:
 
 def test_rules_import_only_the_model() -> None:
     # With what they import of their own folder, or of the game that they are a form of.
-    graph = arrows(PACKAGE)
-    rules = sorted(
-        path for path in graph if re.fullmatch(r"games/(\w+/rules|(?!__init__)\w+)", path)
-    )
+    rules = [path for path in arrows() if re.fullmatch(r"games/(\w+/rules|(?!__init__)\w+)", path)]
     assert len(rules) >= 6
-    above = []
-    for start in rules:
-        left, seen = [start], {start}
-        while left:
-            for target in graph[left.pop()]:
-                if target.startswith("games/") and target not in seen:
-                    seen.add(target)
-                    left.append(target)
-                elif not target.startswith(("games/", "model/")):
-                    above.append((start, target))
-    assert above == []
+    seen = set(rules)
+    for path in rules:
+        found = {target for target in arrows()[path] if target.startswith("games/")} - seen
+        seen |= found
+        rules.extend(found)
+    targets = {target for path in seen for target in arrows()[path]} - seen
+    assert [target for target in targets if not target.startswith("model/")] == []
 
 
 @pytest.mark.parametrize(

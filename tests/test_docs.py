@@ -16,7 +16,6 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-import yaml
 from commands import answer, run, said
 
 import solvent
@@ -124,12 +123,6 @@ def test_a_block_prints_what_the_page_shows(
     assert capsys.readouterr().out == "".join(shown)
 
 
-@pytest.mark.parametrize("page", SHORTER)
-def test_what_is_made_shorter_is_on_the_page(page: str) -> None:
-    code = "\n".join(blocks_of(page))
-    assert [long for long, _ in SHORTER[page] if long not in code] == []
-
-
 def test_the_lines_of_the_page_on_python_give_what_it_shows() -> None:
     text = (DOCS / "python.md").read_text("utf-8")
     test = doctest.DocTestParser().get_doctest(text, {}, "python.md", None, 0)
@@ -146,15 +139,8 @@ def test_the_guides_are_short() -> None:
 
 
 def test_every_page_of_the_navigation_exists() -> None:
-    config = yaml.safe_load((ROOT / "mkdocs.yml").read_text("utf-8"))
-    sections = [entry for item in config["nav"] for entry in item.values()]
-    pages = [page for entry in sections for page in _pages(entry)]
-    assert [page for page in pages if not (DOCS / page).is_file()] == []
-    assert sorted(pages) == sorted(p.relative_to(DOCS).as_posix() for p in DOCS.rglob("*.md"))
-
-
-def _pages(entry: str | list[dict[str, str]]) -> list[str]:
-    return [entry] if isinstance(entry, str) else [page for item in entry for page in item.values()]
+    named = re.findall(r"^ +- .*?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
+    assert sorted(named) == sorted(PAGES)
 
 
 # The reference of the documentation is complete, and no link of the built site is broken
@@ -174,17 +160,14 @@ DOCUMENTED = [
 DOCUMENTED += ["tabular", "explore"]
 
 
-@pytest.mark.parametrize("package", DOCUMENTED)
-def test_the_reference_has_every_public_name(package: str) -> None:
-    page = (ROOT / "docs" / "reference" / f"{package}.md").read_text(encoding="utf-8")
-    assert f"::: solvent.{package}\n" in page
-    assert "members:" not in page, "the page shows all that the package lists"
-
-
-def test_the_reference_has_every_name_at_the_top() -> None:
-    page = (ROOT / "docs" / "reference" / "solvent.md").read_text(encoding="utf-8")
+def test_the_reference_has_every_public_name() -> None:
+    pages = {name: (DOCS / "reference" / f"{name}.md").read_text("utf-8") for name in DOCUMENTED}
+    for package, page in pages.items():
+        assert f"::: solvent.{package}\n" in page
+        assert "members:" not in page, "the page shows all that the package lists"
+    top = (DOCS / "reference" / "solvent.md").read_text("utf-8")
     names = set(solvent.__all__) - {"__version__"}
-    assert {name for name in names if f"[`{name}`][solvent.{name}]" not in page} == set()
+    assert {name for name in names if f"[`{name}`][solvent.{name}]" not in top} == set()
 
 
 @pytest.mark.slow
@@ -260,12 +243,6 @@ def test_the_limits_that_pages_state_are_those_of_the_code() -> None:
     assert LARGEST == 10_000_000
 
 
-def test_every_command_is_described() -> None:
-    described = re.findall(r"^\| `solvent (\w+)", (DOCS / "cli.md").read_text("utf-8"), re.M)
-    shown = said("--help").partition("Commands")[2]
-    assert sorted(described) == sorted(re.findall(r"^│ (\w+) ", shown, re.M))
-
-
 # The README runs: its Python is a doctest, its figures are the solver's
 
 README = ROOT / "README.md"
@@ -279,14 +256,15 @@ def test_the_python_of_the_readme_runs() -> None:
     assert results.failed == 0
 
 
-def test_every_target_of_make_and_every_command_of_the_readme_is_one() -> None:
+def test_every_command_is_described_and_those_of_the_readme_and_targets_of_make_exist() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE))
     named = set(re.findall(r"(?:^    |`)make ([a-z-]+)", TEXT, re.MULTILINE))
     assert {"bench", "install", "test"} <= named <= targets
-    shown = said("--help").partition("Commands")[2]
+    there = re.findall(r"^│ (\w+) ", said("--help").partition("Commands")[2], re.M)
     used = set(re.findall(r"(?:^    |^\$ |`)solvent ([a-z]+)", TEXT, re.MULTILINE))
-    assert {"solve", "play", "train", "score"} <= used
-    assert used <= set(re.findall(r"^│ (\w+) ", shown, re.MULTILINE))
+    assert {"solve", "play", "train", "score"} <= used <= set(there)
+    described = re.findall(r"^\| `solvent (\w+)", (DOCS / "cli.md").read_text("utf-8"), re.M)
+    assert sorted(described) == sorted(there)
 
 
 def test_the_picture_is_what_its_script_draws_of_the_agent_of_the_readme() -> None:
