@@ -3,13 +3,12 @@
 import os
 import shlex
 import shutil
-import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from interpreters import fresh
 from parlour_games import blocks, commands, install, write_package
 
 from solvent.model.registry import GameSpec
@@ -43,27 +42,13 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def run(code: str, folder: Path, *paths: Path) -> str:
     """What a fresh Python prints, with the package installed and perhaps other paths before it."""
     before = os.pathsep.join(str(path) for path in [*paths, folder / "installed", SOURCE])
-    done = subprocess.run(
-        [sys.executable, "-c", code],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": before, "COLUMNS": "100"},
-        capture_output=True,
-        text=True,
-        timeout=600,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    return fresh(code, cwd=folder, env={**os.environ, "PYTHONPATH": before, "COLUMNS": "100"})
 
 
 def solvent(folder: Path, commands: Sequence[str], *paths: Path) -> str:
     """What commands print, each written as on the page."""
     words = [shlex.split(command)[1:] for command in commands]
     return run(RUN.format(commands=words), folder, *paths)
-
-
-def quick(command: str) -> bool:
-    return command.split()[1] in ("list", "solve", "play")
 
 
 def test_the_page_installs_the_package_and_then_uses_it() -> None:
@@ -73,7 +58,8 @@ def test_the_page_installs_the_package_and_then_uses_it() -> None:
 
 
 def test_the_quick_commands_of_the_page(package: Path) -> None:
-    shown = solvent(package, [c for c in commands() if c.startswith("solvent ") and quick(c)])
+    quick = ("solvent list", "solvent solve", "solvent play")
+    shown = solvent(package, [command for command in commands() if command.startswith(quick)])
     assert "parlour/ThreeRolls-v0" in shown
     assert "4.666667" in shown
 

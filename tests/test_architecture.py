@@ -11,7 +11,6 @@ circle, and only the rooms that need a third-party package name it.
 
 import ast
 import re
-import subprocess
 import sys
 from collections import Counter
 from collections.abc import Iterator
@@ -21,6 +20,7 @@ from graphlib import TopologicalSorter
 from pathlib import Path
 
 import pytest
+from interpreters import fresh
 
 PACKAGE = Path(__file__).parents[1] / "solvent"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
@@ -356,7 +356,4 @@ def test_import_solvent_loads_nothing_heavy() -> None:
     heavy = ["torch", "stable_baselines3", "sb3_contrib", "numba", "pygame", "matplotlib"]
     heavy += ["pydantic", "yaml", "scipy", "jinja2", "flask"]
     code = f"import sys, solvent; print([m for m in {heavy} if m in sys.modules])"
-    run = subprocess.run(
-        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=120
-    )
-    assert run.stdout.strip() == "[]"
+    assert fresh(code) == "[]\n"

@@ -5,13 +5,12 @@ from an environment without extras, it says whether the declared dependencies ar
 """
 
 import re
-import subprocess
-import sys
 import tomllib
 import zipfile
 from pathlib import Path
 
 import pytest
+from interpreters import fresh
 
 ROOT = Path(__file__).parents[1]
 
@@ -86,14 +85,7 @@ def test_the_core_does_without_the_extras(tmp_path: Path) -> None:
     blocked = [IMPORTED_AS.get(name, name.replace("-", "_")) for name in optional()]
     assert {"torch", "rich", "yaml", "pydantic", "ray", "sklearn", "jinja2"} <= set(blocked)
     hide = f"import sys\nfor name in {blocked}:\n    sys.modules[name] = None\n"
-    run = subprocess.run(
-        [sys.executable, "-c", hide + CODE],
-        cwd=tmp_path,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert run.stdout.strip() == "solved, sampled and played", run.stderr
+    assert fresh(hide + CODE, cwd=tmp_path) == "solved, sampled and played\n"
 
 
 @pytest.mark.slow
@@ -104,8 +96,4 @@ def test_a_wheel_does_as_well(tmp_path: Path) -> None:
         archive.extractall(tmp_path / "site")
     first = f"import sys\nsys.path.insert(0, {str(tmp_path / 'site')!r})\n"
     last = f"assert solvent.__file__.startswith({str(tmp_path / 'site')!r})\n"
-    run = subprocess.run(
-        [sys.executable, "-c", first + CODE + last],
-        cwd=tmp_path, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert run.stdout.strip() == "solved, sampled and played", run.stderr
+    assert fresh(first + CODE + last, cwd=tmp_path) == "solved, sampled and played\n"

@@ -1,6 +1,5 @@
 """A discount wherever a game is named: makers, specs, environments, scores and the command."""
 
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +20,7 @@ from solvent.model import (
     discounted,
 )
 from solvent.model import registry as games
-from solvent.model.registry import Environment, GameSpec, make_game, spec_of
+from solvent.model.registry import Environment, GameSpec, game_specs, make_game, spec_of
 from solvent.report.sections import GamePages, pages_of
 
 NIM = parlour().Nim()
@@ -30,14 +29,11 @@ WORDS = ["ff-combat", "--stamina", "5", "--opponent-stamina", "6", "--luck", "5"
 
 
 @pytest.fixture
-def registered(monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]:
+def registered(monkeypatch: pytest.MonkeyPatch) -> Any:
     """Registers specs that are forgotten after the test."""
-    known = games._registry()
-    before = dict(known.specs)
-    known.specs.pop(NIM.info.name, None)
-    yield games.register_game
-    known.specs.clear()
-    known.specs.update(before)
+    known = {name: spec for name, spec in game_specs().items() if name != NIM.info.name}
+    monkeypatch.setattr(games._registry(), "specs", known)
+    return games.register_game
 
 
 def nim_spec(**more: Any) -> GameSpec:
@@ -63,25 +59,22 @@ def found(*arguments: Any) -> Any:
 def test_a_game_without_a_table_has_no_discount(registered: Any) -> None:
     registered(nim_spec(simulator=f"{__name__}:found", discount=0.5))
     assert make_game(NIM.info.name, discount=1) is not None
-    with pytest.raises(ValueError, match=r"^discount is 0\.9; .* with these parameters has too"):
-        make_game(NIM.info.name, discount=0.9)
     # The source's own discount is refused by its number, too.
-    with pytest.raises(ValueError, match=r"^discount is 0\.5; .* with these parameters has too"):
-        make_game(NIM.info.name)
+    for given, number in (({"discount": 0.9}, "0.9"), ({}, "0.5")):
+        with pytest.raises(
+            ValueError, match=f"^discount is {number}; .* with these parameters has"
+        ):
+            make_game(NIM.info.name, **given)
 
 
 def test_a_spec_says_which_objective_the_source_has(registered: Any) -> None:
     registered(
         nim_spec(discount=0.5, environments={"here/Nim-v0": Environment(opponent="uniform")})
     )
-    assert make_game(NIM.info.name).info.discount == 0.5
-    assert make_game(NIM.info.name, discount=0.25).info.discount == 0.25
-    assert make_game(NIM.info.name, discount=1).info.discount == 1
     solvent.register_envs()
-    env = gym.make("here/Nim-v0")
-    assert env.unwrapped.game.info.discount == 0.5  # type: ignore[attr-defined]
-    env = gym.make("here/Nim-v0", discount=1)
-    assert env.unwrapped.game.info.discount == 1  # type: ignore[attr-defined]
+    for given, discount in (({}, 0.5), ({"discount": 0.25}, 0.25), ({"discount": 1}, 1)):
+        assert make_game(NIM.info.name, **given).info.discount == discount
+        assert gym.make("here/Nim-v0", **given).unwrapped.game.info.discount == discount
     del gym.registry["here/Nim-v0"]
 
 
@@ -156,24 +149,23 @@ def test_an_environment_s_optimal_opponent_is_that_of_the_objective() -> None:
 
 def test_who_learned_without_the_discount_is_scored_for_it() -> None:
     table = solvent.compile_game("CliffWalking-v1")
-    left = discounted(table, 0.9)
     numbers = np.array([cell.number for cell in table.states])
-    best = solve(left).policies[0].probabilities[:-1].argmax(axis=1)
+    best = solve(discounted(table, 0.9)).policies[0].probabilities[:-1].argmax(axis=1)
     actions = np.zeros(48, np.int64)
     actions[numbers[~table.terminal]] = best[~table.terminal]
-    for result in (
-        solvent.score("CliffWalking-v1", actions, discount=0.9),
-        solvent.score("CliffWalking-v1", lambda n: actions[n], discount=0.9),
-        solvent.score(table, TabularPolicy.deterministic(table, best), discount="9/10"),
+    for game, policy, discount in (
+        ("CliffWalking-v1", actions, 0.9),
+        ("CliffWalking-v1", lambda n: actions[n], 0.9),
+        (table, TabularPolicy.deterministic(table, best), "9/10"),
     ):
+        result = solvent.score(game, policy, discount=discount)
         assert result.discount == 0.9
         assert result.optimum == pytest.approx(-(1 - 0.9**13) / (1 - 0.9), abs=1e-9)
         assert result.optimality_gap == pytest.approx(0, abs=1e-9)
     # Left for ever costs 1 a move, which is 10 at this discount.
-    left_for_ever = np.full(48, 3)
-    assert solvent.score("CliffWalking-v1", left_for_ever, discount=0.9).value == pytest.approx(-10)
-    assert solvent.score("CliffWalking-v1", left_for_ever).value == -np.inf
-    assert solvent.score("CliffWalking-v1", left_for_ever, discount=1).discount == 1
+    for discount, value in ((0.9, -10), (None, -np.inf), (1, -np.inf)):
+        left = solvent.score("CliffWalking-v1", np.full(48, 3), discount=discount)
+        assert left.value == pytest.approx(value)
 
 
 def test_against_an_opponent_the_objective_is_that_of_both() -> None:
@@ -217,12 +209,10 @@ def test_the_command_says_what_is_unbounded(tmp_path: Path) -> None:
     table = solvent.compile_game("CliffWalking-v1")
     left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
     save_policy(tmp_path / "left.npz", left)
-    text = said("score", str(tmp_path / "left.npz"), "CliffWalking-v1")
-    assert "−∞  (play need not end, and costs for ever)" in text
-    assert "gap          unbounded" in text
-    found = answer("score", str(tmp_path / "left.npz"), "CliffWalking-v1", "--json")
-    assert found["unbounded"] is True
-    assert found["value"] is None
+    words = ("score", tmp_path / "left.npz", "CliffWalking-v1")
+    assert "−∞  (play need not end, and costs for ever)" in said(*words)
+    found = answer(*words, "--json")
+    assert (found["unbounded"], found["value"]) == (True, None)
 
 
 def test_a_game_that_is_solved_in_layers_has_a_discount_if_it_has_a_table() -> None:

@@ -26,14 +26,13 @@ from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.parameters import game_of_training
-from solvent.exact import load_policy, load_solution, save_policy, write_archive
+from solvent.exact import StoreError, load_policy, load_solution, save_policy, write_archive
 from solvent.exact.layered.folder import LayerFolder
 from solvent.games import Pig
 from solvent.games.gamebook.loader import BookError, check_book, load_book
 from solvent.grading import grade, grade_files
 from solvent.model import TabularGame, TabularPolicy, compile_game, registry
 from solvent.model.cache import read_entry
-from solvent.model.files import StoreError
 from solvent.report import write_report
 
 GAME = """

@@ -418,17 +418,11 @@ def without_thought(exercise: Exercise) -> Iterator[Any]:
         yield from (first, TabularPolicy.uniform(subject.table, player=subject.player))
         yield from (np.full(rows, action) for action in range(actions))
         return
-    shape = (rows,) if exercise.asks == "values" else (rows, actions)
-    asked = ~subject.table.terminal
-    right = (
-        subject.expected[asked]
-        if exercise.asks == "values"
-        else subject.expected[subject.mask & asked[:, None]]
-    )
+    values, asked = exercise.asks == "values", ~subject.table.terminal
+    right = subject.expected[asked if values else subject.mask & asked[:, None]]
     # The last has the smallest largest error of all constants.
-    yield from (
-        np.full(shape, c) for c in (0.0, 1.0, right.mean(), (right.min() + right.max()) / 2)
-    )
+    for constant in (0.0, 1.0, right.mean(), (right.min() + right.max()) / 2):
+        yield np.full((rows,) if values else (rows, actions), constant)
 
 
 @pytest.mark.parametrize(
@@ -477,22 +471,16 @@ def test_an_exercise_of_ones_own(tmp_path: Path) -> None:
     assert solvent.grade(file, np.zeros(16)).points == 0
 
 
-def test_the_cell_of_nbgrader_ends_in_points(answers: dict[str, np.ndarray]) -> None:
+def test_the_cells_of_nbgrader_and_with_an_assert_grade(answers: dict[str, np.ndarray]) -> None:
     *before, last = ast.parse(block("nbgrader")).body
     points = {}
     for name, actions in answers.items():
         names: dict[str, Any] = {"actions": actions}
         exec(compile(ast.Module(before, []), "nbgrader", "exec"), names)
         # nbgrader reads the number from the text that the notebook shows.
-        points[name] = float(
-            repr(eval(compile(ast.Expression(last.value), "nbgrader", "eval"), names))
-        )
-    assert points["best"] == 10
-    assert points["bad"] == 0
-    assert 0 < points["near"] < 10
-
-
-def test_the_cell_with_an_assert(answers: dict[str, np.ndarray]) -> None:
+        shown = eval(compile(ast.Expression(last.value), "nbgrader", "eval"), names)
+        points[name] = float(repr(shown))
+    assert points["bad"] == 0 < points["near"] < 10 == points["best"]
     exec(block("assert"), {"actions": answers["best"]})
     with pytest.raises(AssertionError, match="lake-policy: 0 of 10 points"):
         exec(block("assert"), {"actions": answers["bad"]})

@@ -15,7 +15,6 @@ from solvent.exact import SolvedGame, best_response, solve
 from solvent.games import FightingFantasy, Pig, RockPaperScissors
 from solvent.model import Game, TabularPolicy, compile_game
 from solvent.play import Record, play
-from solvent.play.session import Choices
 
 
 class Session:
@@ -146,24 +145,6 @@ def test_answers_that_come_from_a_pipe_are_shown(
     monkeypatch.setattr("sys.stdin", io.StringIO("keep\nq\n"))
     play(SMALL, seed=1)
     assert "0 keep, 1 test luck > keep\n" in capsys.readouterr().out
-
-
-@pytest.mark.parametrize(
-    ("names", "numbers", "listed"),
-    [
-        ({0: "keep", 1: "test luck"}, None, "0 keep, 1 test luck"),
-        (dict(enumerate("0123")), None, "0-3"),
-        ({n: f"order {n}" for n in range(4)}, None, "0-3 order that many"),
-        ({1: "roll 1", 2: "roll 2"}, None, "1 roll 1, 2 roll 2"),
-        ({0: "stand", **{n: f"roll {n}" for n in (1, 2, 3, 5)}}, None,
-         "0 stand, 1-3 roll that many, 5 roll 5"),
-        ({7: "kickoff", 8: "onside"}, {1: 7, 2: 8}, "1 kickoff, 2 onside"),
-    ],
-)  # fmt: skip
-def test_actions_are_listed_in_short(
-    names: dict[int, str], numbers: dict[int, int] | None, listed: str
-) -> None:
-    assert Choices(names, numbers or {a: a for a in names}).listed() == listed
 
 
 def test_pig_against_the_optimum() -> None:

@@ -10,6 +10,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium import wrappers
+from refusals import assert_refused
 from stable_baselines3.common.evaluation import evaluate_policy
 
 import solvent
@@ -72,20 +73,17 @@ def test_an_optimum_plays_as_a_model_of_stable_baselines3_does(lake: SolvedTable
         for _ in range(60)
     ]
     assert set(throws) == {0, 1, 2}
-    for seen, player, message in (
-        *((wrong, 0, "no state") for wrong in (99, [0, 99], np.zeros(16), np.full(16, 1 / 16))),
-        *((wrong, 0, "allowed are arrays of numbers") for wrong in (0.5, None, {"seen": 0})),
-        (0, 1, "player is 1; allowed are whole numbers from 0 to 0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            lake.predict(seen, player=player)
     pig = solvent.solve(solvent.make_game("pig", target=8))
     for player in (0, 1):
         assert len(pig.to_dict(player)) == (pig.by_state[0].on_turn(player)).sum()
     assert all(sum(choice.values()) == pytest.approx(1) for choice in lake.to_dict().values())
-    for none in (lambda: lake.to_dict(1), lambda: pig.policy(pig.table.states[0], 2)):
-        with pytest.raises(ValueError, match=r"player is \d; allowed are whole numbers"):
-            none()
+    assert_refused([
+        *((lake.predict, wrong, "no state") for wrong in (99, [0, 99], np.full(16, 1 / 16))),
+        *((lake.predict, wrong, "allowed are arrays of numbers") for wrong in (0.5, None, {})),
+        (lambda seen: lake.predict(seen, player=1), 0, "player is 1; allowed are whole numbers"),
+        (lake.to_dict, 1, "player is 1; allowed are whole numbers"),
+        (lambda player: pig.policy(pig.table.states[0], player), 2, "player is 2; allowed are"),
+    ], lambda ask, wrong: ask(wrong))  # fmt: skip
 
 
 @pytest.mark.parametrize("observation", ["vector", "onehot", "index"])
@@ -163,10 +161,11 @@ def test_in_a_game_for_two_a_policy_is_evaluated_against_a_best_response() -> No
             told = solvent.evaluate(named, policy, opponent=response)
             assert told.value == pytest.approx(found.value)
             assert solvent.evaluate(named, policy, opponent=easy).value > found.value
-        with pytest.raises(ValueError, match=f"opponent is of player {player}, whose policy is"):
-            solvent.evaluate(game, policy, opponent=policy)
-        with pytest.raises(ValueError, match="policy is 3; expected is a TabularPolicy"):
-            solvent.evaluate(game, policy, opponent=3)  # type: ignore[arg-type]
+        rows = (
+            (policy, f"opponent is of player {player}, whose policy is"),
+            (3, "policy is 3; expected is a TabularPolicy"),
+        )
+        assert_refused(rows, lambda other, p=policy: solvent.evaluate(game, p, opponent=other))
 
 
 def test_curves_of_runs_are_drawn_with_the_optimum(tmp_path: Path) -> None:
@@ -214,7 +213,9 @@ def some(width: int, actions: int = 2) -> Any:
     return lambda seen: seen @ weights
 
 
-def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> None:
+def test_whatever_names_the_game_the_score_is_the_same(
+    game: TabularGame, greed: TabularGame
+) -> None:
     f = some(5)
     expected = score_table(game, solvent.policy_from(game, f, outputs="logits"))
     envs = [gym.make(COMBAT), gym.make(COMBAT).unwrapped, gym.make_vec(COMBAT, 2), COMBAT]
@@ -224,6 +225,10 @@ def test_whatever_names_the_game_the_score_is_the_same(game: TabularGame) -> Non
         assert found.value == pytest.approx(expected.value, abs=1e-12)
         assert found.optimum == pytest.approx(expected.optimum, abs=1e-9)
         assert 0 < found.illegal_mass < 1
+    f = some(greed.observation[1].shape[1], greed.mask[1].shape[1])
+    agents: Any = pettingzoo_games.greed.env(**GREED)
+    second = [solvent.score(named, f, outputs="logits", player=1) for named in (agents, greed)]
+    assert second[0] == second[1]
 
 
 @pytest.mark.parametrize("kind", ["vector", "onehot", "index"])
@@ -341,13 +346,6 @@ def test_a_mask_in_the_observation_is_for_a_function_of_both(game: TabularGame) 
     assert found.illegal_mass == 0
 
 
-def test_of_an_environment_of_pettingzoo_the_table_is_scored(greed: TabularGame) -> None:
-    env: Any = pettingzoo_games.greed.env(**GREED)
-    f = some(greed.observation[1].shape[1], greed.mask[1].shape[1])
-    found = solvent.score(env, f, outputs="logits", player=1)
-    assert found == solvent.score(greed, f, outputs="logits", player=1)
-
-
 NO_TABLES = [
     (None, "game is None; allowed are a name"),
     ("solvent/FFCombt-v0", "no game or environment 'solvent/FFCombt-v0'; did you mean"),
@@ -404,12 +402,9 @@ def test_what_cannot_be_scored_is_refused(game: TabularGame, greed: TabularGame)
             "solution is SolvedTable.*; expected is a Solution, such as solvent.solve.table.",
         ),
     ]
-    for scored, arguments, message in refused:
-        with pytest.raises(ValueError, match=message):
-            solvent.score(*scored, **arguments)
-    for call in TAKES_TABLES:
-        with pytest.raises(ValueError, match=r"expected is a TabularPolicy\. solvent\.score takes"):
-            call(greed, rows)
+    assert_refused(refused, lambda scored, arguments: solvent.score(*scored, **arguments))
+    takes = r"expected is a TabularPolicy\. solvent\.score takes"
+    assert_refused(((call, takes) for call in TAKES_TABLES), lambda call: call(greed, rows))
     mass = np.full((game.n_states, 2), 0.4) * (game.mask[0] | game.terminal[:, None])
     with pytest.raises(ValueError, match=r"does not sum to 1 .*solvent\.policy_from"):
         TabularPolicy.of(game, mass)

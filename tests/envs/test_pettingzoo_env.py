@@ -9,14 +9,12 @@ import pytest
 from gymnasium.error import ResetNeeded
 from gymnasium.utils.env_checker import check_env, data_equivalence
 from random_games import RandomGame
-from timed_football import tiny
+from refusals import assert_refused
 
-from solvent.baselines.environments import make_opponents
-from solvent.envs import Env, pettingzoo_games
+from solvent.envs import pettingzoo_games
 from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
 from solvent.envs.registration import ENVIRONMENTS, samples_table
 from solvent.games import Pig
-from solvent.games.football_clock.simulation import TimedFootballSampler
 
 AT_ONCE = RandomGame(4, "simultaneous", cyclic=True)
 
@@ -26,27 +24,25 @@ def make_greed(**arguments: Any) -> Any:
 
 
 def test_bad_input() -> None:
-    env = TabularAECEnv(Pig(5), illegal="raise")
-    with pytest.raises(ResetNeeded):
-        env.step(0)
+    env, both = TabularAECEnv(Pig(5), illegal="raise"), TabularParallelEnv(AT_ONCE)
+    begin = (
+        (lambda: env.step(0), "reset"),
+        (lambda: both.step({"player_0": 0, "player_1": 0}), "reset"),
+    )
+    assert_refused(begin, error=ResetNeeded)
     env.reset(seed=0)
-    both = TabularParallelEnv(AT_ONCE)
-    with pytest.raises(ResetNeeded):
-        both.step({"player_0": 0, "player_1": 0})
     both.reset(seed=0)
     words = "allowed are whole numbers from 0"
-    for use, message in (
+    assert_refused([
         *((lambda action=action: env.step(action), words) for action in (-1, 99, 0.5, None)),
         (lambda: env.step(1), r"action 1 is not legal in state .*legal are \[0\]"),
         (lambda: both.step({"player_0": 0}), "actions are for player_0; expected is one for each"),
         (lambda: TabularAECEnv(AT_ONCE), "the players of random act at the same time"),
         (lambda: TabularParallelEnv(Pig(5)), "players of pig take turns; TabularAECEnv plays"),
         (lambda: TabularAECEnv(Pig(5), mask="observation"), "mask is 'observation'; allowed are"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            use()
+    ])  # fmt: skip
     near = r"greed got an unexpected .* Did you mean 'limit'"
-    for make, message in (
+    rows: tuple[tuple[Any, str], ...] = (
         (lambda **a: gym.make("solvent/GreedSmall-v0", **a), near),
         (lambda **a: gym.make_vec("solvent/GreedSmall-v0", num_envs=2, **a), near),
         (make_greed, near),
@@ -56,9 +52,8 @@ def test_bad_input() -> None:
             pettingzoo_games.football_strategy.parallel_env,
             "unexpected keyword argument 'limits'; allowed are",
         ),
-    ):
-        with pytest.raises(TypeError, match=message):
-            make(limits=3)
+    )
+    assert_refused(rows, lambda make: make(limits=3), TypeError)
 
 
 def test_games_are_modules_too() -> None:
@@ -68,18 +63,18 @@ def test_games_are_modules_too() -> None:
         env.reset(seed=3)
     assert data_equivalence(*(env.last() for env in envs), exact=True)
     assert len({env.unwrapped.game.model_hash for env in envs}) == 1
-    with pytest.raises(AttributeError, match="before reset"):
-        make_greed().agent_selection  # noqa: B018 - the wrapper reports calls out of order
     raw = pettingzoo_games.pig.raw_env()
     assert type(raw) is TabularAECEnv
     assert raw.game.info.parameters[0] == ("target", 20)
-    with pytest.raises(AttributeError, match="no attribute 'chess'"):
-        pettingzoo_games.chess  # noqa: B018
+    rows = (
+        # The wrapper reports calls out of order.
+        (make_greed(), "agent_selection", "before reset"),
+        (pettingzoo_games, "chess", "no attribute 'chess'"),
+    )
+    assert_refused(rows, getattr, AttributeError)
 
 
 # Environments of football with a clock, which has no table: single, vectorised, for two agents
-
-SAMPLER = TimedFootballSampler(tiny("second-half", timeouts=1))
 
 
 @pytest.mark.parametrize("name", [n for n in ENVIRONMENTS if not samples_table(n)])
@@ -93,7 +88,7 @@ def test_gymnasiums_checks_pass(name: str) -> None:
 
 
 def test_bad_arguments_of_a_simulator() -> None:
-    for arguments, message in (
+    rows: tuple[tuple[dict[str, Any], str], ...] = (
         ({"opponent": "optimall"}, "opponent of football-strategy is 'optimall'.*'optimal'"),
         ({"opponent": {}}, "opponent is empty"),
         ({"opponent": "no/such.npz"}, r"no/such\.npz: cannot be read"),
@@ -102,11 +97,7 @@ def test_bad_arguments_of_a_simulator() -> None:
         ({"margin": 3}, "margin is 3; form 'half' begins at 0"),
         ({"seat": 2}, "seat is 2; allowed are 0, 1 and 'random'"),
         ({"timeout": 2}, "Did you mean 'timeouts'"),
-    ):
-        for make in (gym.make, gym.make_vec):
-            with pytest.raises(ValueError, match=message) as error:
-                make("solvent/FootballHalf-v0", **arguments)
-            assert "\n" not in str(error.value)
-    players, weights = make_opponents(SAMPLER, {"uniform": 0.0})
-    with pytest.raises(ValueError, match=r"weights is .* positive number"):
-        Env(SAMPLER, players, weights=weights)
+        ({"opponent": {"uniform": 0.0}}, r"weights is .* positive number"),
+    )
+    for make in (gym.make, gym.make_vec):
+        assert_refused(rows, lambda given, make=make: make("solvent/FootballHalf-v0", **given))

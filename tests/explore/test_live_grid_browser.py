@@ -68,14 +68,9 @@ def ending_grids(page: Any, number: int) -> Iterator[tuple[int, dict[str, Any], 
         "return evaluate({...page.problem, gamma: 1}, each).values.every(Number.isFinite)"
         "  && page.problem.states.length > 4"
     )
-    for seed in range(1000):
-        grid = random_grid(seed, (0.9, 0.95))
-        module = use(page, grid)
-        if page.execute_script(ends):
-            yield seed, grid, module
-            number -= 1
-        if not number:
-            return
+    drawn = ((seed, random_grid(seed, (0.9, 0.95))) for seed in range(1000))
+    shown = ((seed, grid, use(page, grid)) for seed, grid in drawn)
+    return islice((one for one in shown if page.execute_script(ends)), number)
 
 
 def run_file(text: str) -> ModuleType:

@@ -125,12 +125,7 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         )
 
     def objects(path: Path) -> None:
-        trap = np.array([Trap(path.with_name("sprung"))] * ROWS, object)
-        with path.open("wb") as file:
-            np.savez(file, trap)
-
-    def a_pickle(path: Path) -> None:
-        path.write_bytes(pickle.dumps(Trap(path.with_name("sprung"))))
+        saved(np.array([Trap(path.with_name("sprung"))] * ROWS, object))(path)
 
     def cut(path: Path) -> None:
         compressed(path)
@@ -149,31 +144,22 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
             content[content.index(start) + place] |= 1
         path.write_bytes(content)
 
-    def overstated(path: Path) -> None:
-        members(policy=stated((ROWS, WIDTH)) + bytes(100))(path)
-        content = bytearray(path.read_bytes())
-        place = content.index(b"PK\x01\x02") + 24
-        content[place : place + 4] = (len(stated((ROWS, WIDTH))) + 512).to_bytes(4, "little")
-        path.write_bytes(content)
+    def sized(content: bytes, size: int) -> Callable[[Path], None]:
+        """An archive of a content for which its directory states another size."""
 
-    def understated(path: Path) -> None:
-        # Zeros without end behind the array that the directory states.
-        members(policy=array_bytes(sure) + bytes(30_000_000))(path)
-        content = bytearray(path.read_bytes())
-        place = content.index(b"PK\x01\x02") + 24
-        content[place : place + 4] = len(array_bytes(sure)).to_bytes(4, "little")
-        path.write_bytes(content)
+        def make(path: Path) -> None:
+            members(policy=content)(path)
+            archive = bytearray(path.read_bytes())
+            place = archive.index(b"PK\x01\x02") + 24
+            archive[place : place + 4] = size.to_bytes(4, "little")
+            path.write_bytes(archive)
 
-    def link(path: Path) -> None:
-        path.symlink_to("best.npz")
-
-    def endless(path: Path) -> None:
-        path.symlink_to("/dev/zero")
+        return make
 
     spaces = b"\x93NUMPY\x02\x00" + (50_000_000).to_bytes(4, "little") + b" " * 50_000_000
     nan = sure.copy()
     nan[3] = np.nan
-    names = "left,down,right,up\n"
+    names, start, whole = "left,down,right,up\n", stated((ROWS, WIDTH)), array_bytes(sure)
     return {
         # Right ones, however they are written.
         "best.npz": (saved(policy=best), 10),
@@ -255,7 +241,10 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "no-ending": (saved(best), "ends in ''"),
         # What is damaged, or means harm.
         "objects.npz": (objects, "plain numbers"),
-        "pickle.npz": (a_pickle, "plain numbers"),
+        "pickle.npz": (
+            lambda path: path.write_bytes(pickle.dumps(Trap(path.with_name("sprung")))),
+            "plain numbers",
+        ),
         "cut.npz": (cut, "damaged"),
         "flipped.npz": (flipped, "damaged"),
         "encrypted.npz": (encrypted, "damaged"),
@@ -264,8 +253,9 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "zeros.npz": (members(policy=array_bytes(np.zeros(4_000_000))), "shape"),
         "huge.npz": (members(policy=stated((2**40, 2**20))), "plain numbers"),
         "negative-shape.npz": (members(policy=stated((-16, -4))), "plain numbers"),
-        "overstated.npz": (overstated, "damaged"),
-        "understated.npz": (understated, "damaged"),
+        "overstated.npz": (sized(start + bytes(100), len(start) + 512), "damaged"),
+        # Zeros without end behind the array that the directory states.
+        "understated.npz": (sized(whole + bytes(30_000_000), len(whole)), "damaged"),
         "long-header.npz": (members(policy=spaces), "plain numbers"),
         "bzip.npz": (members(zipfile.ZIP_BZIP2, policy=array_bytes(best)), "plain numbers"),
         "lzma.npz": (members(zipfile.ZIP_LZMA, policy=array_bytes(best)), "plain numbers"),
@@ -276,8 +266,8 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "large.npz": (saved(np.zeros((1000, 100))), "bytes; at most"),
         "long-line.csv": (text("0," * 30_000), "could not convert"),
         "digits.csv": (text("9" * 60_000), "has 1 lines of 1 numbers"),
-        "link.npz": (link, "is a link or no"),
-        "endless.csv": (endless, "is a link or no"),
+        "link.npz": (lambda path: path.symlink_to("best.npz"), "is a link or no"),
+        "endless.csv": (lambda path: path.symlink_to("/dev/zero"), "is a link or no"),
         "folder.npz": (Path.mkdir, "or no regular file"),
         "pipe.npz": (os.mkfifo, "or no regular file"),
         "missing.npz": (lambda path: None, "No such file"),

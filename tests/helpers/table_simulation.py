@@ -73,22 +73,18 @@ class TableSimulation(Simulation):
         self.arrays["state"][chosen] = table.next_state[outcome]
 
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        acts: Bools = self._choice[player, self.arrays["state"][chosen]]
-        return acts
+        return self._choice[player, self.arrays["state"][chosen]]
 
     def over(self) -> Bools:
-        over: Bools = self.table.terminal[self.arrays["state"]]
-        return over
+        return self.table.terminal[self.arrays["state"]]
 
     def observe(
         self, chosen: Ints, player: Ints, observation: str | None = None
     ) -> NDArray[np.float32]:
-        seen: NDArray[np.float32] = self._seen[player, self.arrays["state"][chosen]]
-        return seen
+        return self._seen[player, self.arrays["state"][chosen]]
 
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
-        legal: NDArray[np.int8] = self._legal[player, self.arrays["state"][chosen]]
-        return legal
+        return self._legal[player, self.arrays["state"][chosen]]
 
     def state(self, i: int) -> Any:
         return self.table.states[self.arrays["state"].item(i)]
@@ -103,5 +99,4 @@ class TablePlayer:
 
     def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         probabilities = np.stack([policy.probabilities for policy in self.policies])
-        chances: Floats = probabilities[player, simulation.arrays["state"][chosen]]
-        return chances
+        return probabilities[player, simulation.arrays["state"][chosen]]

@@ -157,17 +157,16 @@ def test_exact_and_float_agree_within_the_rounding(p: Fraction, modifier: Fracti
     assert exact == p or DENOMINATOR % exact.denominator == 0
 
 
-@pytest.mark.parametrize("modifier", [-50, -1, 0, 1, 50])
-def test_certainties_stay(modifier: int) -> None:
-    for p in (0, 1):
-        assert modified(p, modifier) == p
-        assert modified_exactly(p, modifier) == p
-
-
 @pytest.mark.parametrize(
     ("p", "modifier", "expected"),
     # From 60-digit decimals by another formula, p e^x / (1 + p (e^x - 1)), rounded half up.
-    [("4/5", "-3/10", 531531690), ("1/3", "1/7", 476730027), ("1/1000", "1", 62575947)],
+    [
+        ("4/5", "-3/10", 531531690),
+        ("1/3", "1/7", 476730027),
+        ("1/1000", "1", 62575947),
+        # What is certain stays so.
+        *((p, m, int(p) * DENOMINATOR) for p in ("0", "1") for m in ("-50", "-1", "0", "1", "50")),
+    ],
 )
 def test_exact_values_are_these_on_every_machine(p: str, modifier: str, expected: int) -> None:
     assert modified_exactly(p, modifier) == Fraction(expected, DENOMINATOR)
@@ -194,6 +193,10 @@ def test_a_hard_case_is_decided_with_more_digits() -> None:
     assert modified_exactly(half_way, -tiny) == Fraction(1, DENOMINATOR)
 
 
+def about_half(state: Any, joint_action: tuple[int, ...], outcome: Outcome) -> bool | None:
+    return True if outcome.state.round == "won" else None
+
+
 @pytest.mark.parametrize(
     ("call", "message"),
     [
@@ -209,7 +212,15 @@ def test_a_hard_case_is_decided_with_more_digits() -> None:
         (lambda: Check("jump", 0.8).needs_roll(float("nan")), "threshold is nan; allowed are"),
         (lambda: Check("jump", 80), "base of 'jump' is 80; allowed are numbers from 0 to 1"),
         (lambda: Check("jump", 0.8, (("fog", "thick"),)), "modifier 'fog' is 'thick'"),
-        (lambda: with_modifier(FightingFantasy(), "luck", 101), "modifier is 101; allowed are"),
+        (lambda: with_modifier(SMALL, "luck", 101), "modifier is 101; allowed are"),
+        (
+            lambda: make_game("ff-combat", modifiers={"lukc": 0.1}),
+            "check of ff-combat is 'lukc'; allowed are luck. Did you mean 'luck'",
+        ),
+        (
+            lambda: compile_game(with_modifier(SMALL, "half", 0.1, success=about_half)),
+            "the check 'half' of ff-combat is about some outcomes",
+        ),
     ],
 )
 def test_errors_name_the_value_and_what_is_allowed(call: object, message: str) -> None:
@@ -217,33 +228,30 @@ def test_errors_name_the_value_and_what_is_allowed(call: object, message: str) -
         call()  # type: ignore[operator]
 
 
-@pytest.mark.parametrize(
-    ("probability", "importance", "threshold", "significant"),
-    [
-        (Fraction(1, 10), Fraction(1, 10), Fraction(1, 100), False),
-        (Fraction(1, 10), Fraction(11, 100), Fraction(1, 100), True),
-        (0, 1000, 0, False),
-        (1, 2, 2, False),
-        (0.5, 3, 1, True),
-    ],
-)
-def test_an_event_is_tested_if_probability_times_importance_is_greater_than_the_threshold(
-    probability: Fraction, importance: Fraction, threshold: Fraction, significant: bool
-) -> None:
-    assert Check("it", 1 - probability).needs_roll(threshold, failure=importance) is significant
+TENTH, SHOT = Fraction(1, 10), Fraction(1, 50)
 
-
-def test_a_check_is_rolled_if_its_failure_or_its_success_is_significant() -> None:
-    shot = Check("a shot", Fraction(1, 50))
-    assert shot.needs_roll(Fraction(49, 50) - Fraction(1, 10**9))
-    assert not shot.needs_roll(Fraction(49, 50))
-    assert not shot.needs_roll(1)
-    assert shot.needs_roll(1, success=51)
-    assert not shot.needs_roll(1, success=50)
+# A probability of success, its modifiers, the threshold, what failure and success matter, and
+# whether the die is rolled.
+ROLLED: list[tuple[Any, Any, Any, dict[str, Any], bool]] = [
+    (1 - TENTH, (), Fraction(1, 100), {"failure": TENTH}, False),
+    (1 - TENTH, (), Fraction(1, 100), {"failure": Fraction(11, 100)}, True),
+    (1, (), 0, {"failure": 1000}, False),
+    (0, (), 2, {"failure": 2}, False),
+    (0.5, (), 1, {"failure": 3}, True),
+    (SHOT, (), 1 - SHOT - Fraction(1, 10**9), {}, True),
+    (SHOT, (), 1 - SHOT, {}, False),
+    (SHOT, (), 1, {"success": 51}, True),
+    (SHOT, (), 1, {"success": 50}, False),
     # The probability is that in context: walking becomes worth a roll on ice.
-    walking = Check("walking", "0.999")
-    assert not walking.needs_roll(0.01)
-    assert walking.given(("ice", "-0.6")).needs_roll(0.01)
+    ("0.999", (), 0.01, {}, False),
+    ("0.999", (("ice", "-0.6"),), 0.01, {}, True),
+]
+
+
+def test_a_check_is_rolled_if_probability_times_importance_is_greater_than_the_threshold() -> None:
+    for base, modifiers, threshold, importance, rolled in ROLLED:
+        check = Check("it", base, modifiers)
+        assert check.needs_roll(threshold, **importance) is rolled, (base, threshold, importance)
 
 
 @given(rationals, percents, percents)
@@ -353,16 +361,3 @@ def test_known_optima_and_gaps_along_the_dial() -> None:
         result = score(game, TabularPolicy.of(game, optimal.probabilities))
         assert result.optimum == pytest.approx(optimum, abs=1e-9)
         assert result.optimality_gap == pytest.approx(gap, abs=1e-9)
-
-
-def test_an_unknown_check_is_named() -> None:
-    with pytest.raises(ValueError, match=r"check of ff-combat is 'lukc'.*Did you mean 'luck'"):
-        make_game("ff-combat", modifiers={"lukc": 0.1})
-
-
-def test_a_check_is_about_all_outcomes_of_an_action_or_none() -> None:
-    game = with_modifier(
-        SMALL, "half", 0.1, success=lambda s, a, o: True if o.state.round == "won" else None
-    )
-    with pytest.raises(ValueError, match="the check 'half' of ff-combat is about some outcomes"):
-        compile_game(game)

@@ -9,6 +9,7 @@ from typing import Any
 import gymnasium as gym
 import pytest
 from bad_files import CONTENTS, no_files
+from refusals import assert_refused
 
 import solvent
 from solvent.baselines.named import own_baselines
@@ -55,12 +56,10 @@ def test_a_lock_that_is_a_link_empties_no_file(tmp_path: Path) -> None:
 def test_json_is_what_the_standard_says() -> None:
     assert parse_json(b'{"a": [1, 2.5, null, true]}') == {"a": [1, 2.5, None, True]}
     for text in ("NaN", "Infinity", "-Infinity", "[1e999]", '{"a": -1e400}', "[", ""):
-        with pytest.raises(ValueError) as caught:  # noqa: PT011  # Each says its own.
-            parse_json(text)
-        assert "\n" not in str(caught.value)
+        assert_refused([(text, ".")], parse_json)
     assert math.isnan(parse_json('{"a": NaN}', nan=True)["a"])
     assert parse_json("[Infinity, -Infinity]", infinite=True) == [math.inf, -math.inf]
-    for text, allowed, message in (
+    rows = (
         ("Infinity", "nan", "Infinity is not allowed"),
         ("NaN", "infinite", "NaN is not allowed"),
         ("1e999", "infinite", "1e999 is too large"),
@@ -69,9 +68,8 @@ def test_json_is_what_the_standard_says() -> None:
             for name in CONTENTS
             if "deep" in name
         ),
-    ):
-        with pytest.raises(ValueError, match=message):
-            parse_json(text, **{allowed: True})
+    )
+    assert_refused(rows, lambda text, allowed: parse_json(text, **{allowed: True}))
 
 
 # Games declare themselves; what is wrong with a declaration is one line and harms no other
@@ -104,37 +102,37 @@ def file(tmp_path: Path) -> Path:
     return path
 
 
-@pytest.mark.parametrize(
-    ("fields", "message"),
-    [
-        ({"make": "mine"}, r"make of .* is 'mine'; expected a text 'module:name'"),
-        ({"baselines": {"a": 1}}, r"baselines of .* is {'a': 1}; expected a text 'module:"),
-        ({"solver": len}, r"solver of .* is <built-in function len>; expected a text 'module:"),
-        ({"commands": ["x"]}, r"commands of .* is \['x'\]; expected a mapping"),
-        ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping"),
-        ({"environments": ("x",)}, r"environments of .* is \('x',\); expected a mapping"),
-        (
-            {"environments": {"mine/Bad Name-v0": Environment()}},
-            r"environments of .* has 'mine/Bad N",
-        ),
-        ({"environments": {"mine/B-v0": {}}}, r"has 'mine/B-v0'; .* each with an Environment"),
-    ],
-)
-def test_a_field_that_is_not_of_its_kind_is_refused_at_once(
-    fields: dict[str, Any], message: str
-) -> None:
-    with pytest.raises(ValueError, match=message):
-        GameSpec(**{"name": "mine", "make": "mine:Mine", **fields})
+NO_FIELDS: list[tuple[dict[str, Any], str]] = [
+    ({"make": "mine"}, r"make of .* is 'mine'; expected a text 'module:name'"),
+    ({"baselines": {"a": 1}}, r"baselines of .* is {'a': 1}; expected a text 'module:"),
+    ({"solver": len}, r"solver of .* is <built-in function len>; expected a text 'module:"),
+    ({"commands": ["x"]}, r"commands of .* is \['x'\]; expected a mapping"),
+    ({"pettingzoo": True}, r"pettingzoo of .* is True; expected a mapping"),
+    ({"environments": ("x",)}, r"environments of .* is \('x',\); expected a mapping"),
+    ({"environments": {"mine/Bad Name-v0": Environment()}}, r"environments of .* has 'mine/Bad N"),
+    ({"environments": {"mine/B-v0": {}}}, r"has 'mine/B-v0'; .* each with an Environment"),
+]
+NO_PLACES = [
+    ("nocolon", "a reference is 'nocolon'; allowed is 'module:name'"),
+    ("no_such_module:X", "no_such_module:X cannot be loaded: No module named"),
+    ("solvent.model:Absent", "solvent.model:Absent cannot be loaded: .*attribute.*Absent"),
+]
 
 
-def test_baselines_that_are_none_are_refused_by_name() -> None:
-    spec = GameSpec(name="test-bare", make="mine:Mine", baselines="string:digits")
-    with pytest.raises(ValueError, match=r"string:digits, the baselines of the game test-bare, is"):
-        own_baselines(spec)
-    with pytest.raises(
-        ValueError, match=r"the spec of a game is {'name': 'x'}; expected a GameSpec"
-    ):
-        register_game({"name": "x"})  # type: ignore[arg-type]
+def test_what_a_spec_cannot_have_is_refused_at_once_or_by_name() -> None:
+    def spec(fields: dict[str, Any]) -> GameSpec:
+        return GameSpec(**{"name": "test-bare", "make": "mine:Mine", **fields})
+
+    assert_refused(NO_FIELDS, spec)
+    assert_refused(NO_PLACES, load)
+    bare = spec({"baselines": "string:digits"})
+    assert_refused(
+        [
+            (own_baselines, bare, r"string:digits, the baselines of the game test-bare, is"),
+            (register_game, {"name": "x"}, "spec of a game is {'name': 'x'}; expected a GameSpec"),
+        ],
+        lambda call, wrong: call(wrong),
+    )
 
 
 def test_nobody_takes_a_word_of_another_game(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -142,61 +140,46 @@ def test_nobody_takes_a_word_of_another_game(monkeypatch: pytest.MonkeyPatch) ->
     first = GameSpec(name="test-first", make="a:A", environments={"first/A-v0": Environment()})
     register_game(first)
     register_game(first)
-    for other in (
-        GameSpec(name="test-first", make="b:B"),
-        GameSpec(name="test-second", make="b:B", environments={"first/A-v0": Environment()}),
-        GameSpec(name="test-second", make="b:B", shorthands={"test-first": {}}),
-    ):
-        with pytest.raises(ValueError, match=r"is taken by the game test-first$"):
-            register_game(other)
+    others: tuple[dict[str, Any], ...] = (
+        {"name": "test-first"},
+        {"name": "test-second", "environments": {"first/A-v0": Environment()}},
+        {"name": "test-second", "shorthands": {"test-first": {}}},
+    )
+    assert_refused(
+        ((other, r"is taken by the game test-first$") for other in others),
+        lambda other: register_game(GameSpec(make="b:B", **other)),
+    )
 
 
-@pytest.mark.parametrize(
-    ("reference", "message"),
-    [
-        ("nocolon", "a reference is 'nocolon'; allowed is 'module:name'"),
-        ("no_such_module:X", "no_such_module:X cannot be loaded: No module named"),
-        ("solvent.model:Absent", "solvent.model:Absent cannot be loaded: .*attribute.*Absent"),
-    ],
-)
-def test_a_reference_to_nothing_names_itself(reference: str, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        load(reference)
+NO_GAMES = [
+    ("absent.py", r"^absent.py: there is no such file$"),
+    ("{file}:State", "allowed are a GameSpec, a class of games"),
+    ("{file}:broken", "is 3; allowed are a GameSpec"),
+    ("{file}:Absent", "cannot be loaded: AttributeError"),
+    ("no_such_module:Game", "cannot be loaded: ModuleNotFoundError"),
+    (":Game", "the game ':Game' cannot be loaded"),
+    ("{file.parent}/leaves.py", "cannot be loaded: SystemExit: 7$"),
+    ("coin", "no game or environment 'coin'"),
+]
 
 
-def test_a_game_is_found_by_its_file_and_class(file: Path) -> None:
+def test_a_game_is_found_by_its_file_and_class_and_what_is_none_is_refused(file: Path) -> None:
     assert make_game(str(file)).info.name == "coin"
     assert make_game(f"{file}:Coin", title="penny").info.name == "penny"
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("absent.py", r"^absent.py: there is no such file$"),
-        ("{file}:State", "allowed are a GameSpec, a class of games"),
-        ("{file}:broken", "is 3; allowed are a GameSpec"),
-        ("{file}:Absent", "cannot be loaded: AttributeError"),
-        ("no_such_module:Game", "cannot be loaded: ModuleNotFoundError"),
-        (":Game", "the game ':Game' cannot be loaded"),
-        ("{file.parent}/leaves.py", "cannot be loaded: SystemExit: 7$"),
-        ("coin", "no game or environment 'coin'"),
-    ],
-)
-def test_what_is_no_game_is_refused_in_one_line(name: str, message: str, file: Path) -> None:
     (file.parent / "leaves.py").write_text("raise SystemExit(7)")
-    with pytest.raises(ValueError, match=message):
-        find_spec(name.format(file=file))
+    assert_refused(NO_GAMES, lambda name: find_spec(name.format(file=file)))
 
 
 def test_a_game_and_its_spec_have_one_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     # What is registered here is forgotten again.
     monkeypatch.setattr(registry._registry(), "specs", dict(registry._registry().specs))
     register_game(GameSpec(name="test-named", make=find_spec(str(file)).maker()))
-    with pytest.raises(ValueError, match="'test-named' calls itself 'coin'"):
-        make_game("test-named")
     register_game(GameSpec(name="test-other", make="solvent.test:A"))
-    with pytest.raises(ValueError, match="calls itself 'test-other', which is the name of another"):
-        make_game(f"{file}:Coin", title="test-other")
+    other = "calls itself 'test-other', which is the name of another"
+    assert_refused([
+        (lambda: make_game("test-named"), "'test-named' calls itself 'coin'"),
+        (lambda: make_game(f"{file}:Coin", title="test-other"), other),
+    ])  # fmt: skip
 
 
 def test_one_name_stands_for_a_game_everywhere() -> None:

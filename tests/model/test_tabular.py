@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_games import RandomGame
 from random_tables import legal_actions_played
+from refusals import assert_refused
 from two_players import random_policy
 
 from solvent.exact import best_response, policy_value, solve
@@ -24,7 +25,6 @@ from solvent.model import (
     GameInfo,
     Outcome,
     RationalGame,
-    Rules,
     TabularPolicy,
     TooManyStatesError,
     VectorizedGame,
@@ -124,9 +124,7 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
         (sparse, R, {}, "P and R have to be arrays of numbers, dense ones"),
         *((flat, R, {"terminal": terminal}, ends) for terminal in ([3], [1.0], 2)),
     ]
-    for P, rewards, how, message in refused:
-        with pytest.raises(ValueError, match=message):
-            from_arrays(P, rewards, **how)
+    assert_refused(refused, lambda P, rewards, how: from_arrays(P, rewards, **how))
 
 
 def test_folding_a_player_averages_its_rows(pig: Any) -> None:
@@ -253,18 +251,18 @@ NO_ACTIONS: list[tuple[Any, str]] = [
 def test_a_wrong_policy_is_refused(pig: Any) -> None:
     actions = np.zeros(pig.n_states, np.int64)
     chances = TabularPolicy.deterministic(pig, actions).probabilities
-    for make, right, rows in (
-        (TabularPolicy.of, chances, NO_POLICIES),
-        (TabularPolicy.deterministic, actions, NO_ACTIONS),
-    ):
-        for change, message in rows:
-            with pytest.raises(ValueError, match=f"^policy 'mine' {message}"):
-                make(pig, change(right), name="mine")
     # One that was not made by these is refused where it is used.
     made = TabularPolicy.of(pig, chances, name="mine")
-    for change, message in (*NO_POLICIES, (lambda p: p.tolist(), r"has the probabilities \[\[")):
-        with pytest.raises(ValueError, match=f"^policy 'mine' {message}"):
-            policy_value(pig, replace(made, probabilities=change(chances)))
+    calls: tuple[tuple[Any, list[tuple[Any, str]]], ...] = (
+        (lambda change: TabularPolicy.of(pig, change(chances), name="mine"), NO_POLICIES),
+        (lambda change: TabularPolicy.deterministic(pig, change(actions), name="mine"), NO_ACTIONS),
+        (
+            lambda change: policy_value(pig, replace(made, probabilities=change(chances))),
+            [*NO_POLICIES, (lambda p: p.tolist(), r"has the probabilities \[\[")],
+        ),
+    )
+    for call, rows in calls:
+        assert_refused(((change, f"^policy 'mine' {message}") for change, message in rows), call)
 
 
 @pytest.mark.parametrize("total", [1 - 9e-10, 1 + 9e-10])
@@ -284,32 +282,20 @@ def test_a_constant_policy_takes_the_lowest_legal_action_where_its_own_is_illega
         assert (found.probabilities[mask[:, 1], 1] == 1).all()
         assert (found.probabilities[~mask[:, 1] & mask[:, 0], 0] == 1).all()
         assert (found.player, found.name) == (player, "constant")
-    assert TabularPolicy.constant(pig, 1).player == 0
-    for arguments, message in (({"action": 2}, "action is 2"), ({"player": -1}, "player is -1")):
-        with pytest.raises(ValueError, match=f"^{message}; allowed are whole numbers from 0 to 1$"):
-            TabularPolicy.constant(pig, **{"action": 1, **arguments})
-
-
-def test_whole_numbers_are_probabilities_too(pig: Any) -> None:
-    chances = TabularPolicy.constant(pig, 1).probabilities
-    assert TabularPolicy.of(pig, chances.astype(int)).probabilities.dtype == chances.dtype
-
-
-def test_an_observation_is_the_state_in_units_of_its_scale() -> None:
-    rules = Rules()
-    rules.scale = (4, 10)
-    assert rules.observe((1, 5), 0).tolist() == [0.25, 0.5]
+    whole = TabularPolicy.of(pig, TabularPolicy.constant(pig, 1).probabilities.astype(int))
+    assert (whole.player, whole.probabilities.dtype) == (0, found.probabilities.dtype)
+    wrong = ((2, 0, "action is 2; allowed are"), (1, -1, "player is -1; allowed are"))
+    assert_refused(wrong, lambda action, player: TabularPolicy.constant(pig, action, player=player))
 
 
 def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
-    policy = random_policy(pig, 0, 2)
+    policy, live = random_policy(pig, 0, 2), ~pig.terminal
     chances, mode = policy.probabilities, policy.mode()
-    for s in np.flatnonzero(~pig.terminal):
-        [taken] = np.flatnonzero(mode.probabilities[s])
-        assert mode.probabilities[s, taken] == 1
-        assert chances[s, taken] == chances[s].max()
+    taken = mode.probabilities.argmax(axis=1)
+    assert (mode.probabilities[live] == np.eye(chances.shape[1])[taken][live]).all()
+    assert (chances[np.arange(len(taken)), taken] == chances.max(axis=1))[live].all()
     tied = TabularPolicy.uniform(pig).mode().probabilities
-    assert (tied[~pig.terminal].argmax(axis=1) == 0).all()
+    assert (tied[live].argmax(axis=1) == 0).all()
     # Somewhere it is not the first that is possible.
     assert (mode.probabilities[:, 1] > 0)[chances[:, 0] > 0].any()
     assert (mode.player, mode.name) == (policy.player, f"{policy.name} (mode)")
@@ -386,16 +372,27 @@ def test_arrays_that_do_not_fit_are_refused_by_name_and_shape(pig: Any) -> None:
     shapes = {"s": (s,), "s1": (s + 1,), "s_1": (s - 1,), "n": (n,), "n_1": (n - 1,), "n1": (n, 1)}
     told = {name: re.escape(str(shape)) for name, shape in shapes.items()}
     told |= {"N": str(n), "K": str(pig.n_rows), "last": str(s - 1), "state": STATE}
-    for field, change, message in NO_TABLES:
-        with pytest.raises(ValueError, match="^" + message.format(**told)):
-            replace(pig, **{field: change(getattr(pig, field))})
+    assert_refused(
+        ((field, change, "^" + message.format(**told)) for field, change, message in NO_TABLES),
+        lambda field, change: replace(pig, **{field: change(getattr(pig, field))}),
+    )
 
 
-def test_a_table_needs_no_more_states_than_there_are(pig: Any) -> None:
-    rules = Pig(target=8, sides=4)
-    assert compile_game(rules, reference=True, max_states=pig.n_states).n_states == pig.n_states
-    with pytest.raises(TooManyStatesError, match=f"^pig has more than {pig.n_states - 1} states; "):
-        compile_game(rules, reference=True, max_states=pig.n_states - 1)
+class OwnTable(Pig):
+    def tabulate(self) -> Any:
+        return [1, 2]
+
+
+def test_tables_that_are_none_or_too_large_are_refused(pig: Any) -> None:
+    class Wide(Ring):
+        sizes = (2**20, 2**20)
+
+    rules, most = Pig(target=8, sides=4), pig.n_states
+    assert compile_game(rules, reference=True, max_states=most).n_states == most
+    assert_refused([(Wide(), r"^ring: sizes is \(1048576, 1048576\); allowed")], compile_game)
+    assert_refused([(OwnTable(3), r"^tabulate\(\) of pig returned list$")], compile_game, TypeError)
+    with pytest.raises(TooManyStatesError, match=f"^pig has more than {most - 1} states; "):
+        compile_game(rules, reference=True, max_states=most - 1)
 
 
 def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:
@@ -412,15 +409,6 @@ def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:
     for name in ("outcome_start", "next_state", "probability", "outcome_reward"):
         assert np.array_equal(getattr(padded, name), getattr(pig, name)), name
     assert padded.model_hash == pig.model_hash
-
-
-def test_a_table_of_a_games_own_is_one() -> None:
-    class Odd(Pig):
-        def tabulate(self) -> Any:
-            return [1, 2]
-
-    with pytest.raises(TypeError, match=r"^tabulate\(\) of pig returned list$"):
-        compile_game(Odd(target=3))
 
 
 def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:
@@ -451,12 +439,13 @@ def rationals(pig: Any) -> dict[str, Any]:
 def test_rationals_are_those_of_the_floats(pig: Any) -> None:
     right = rationals(pig)
     assert RationalGame(**right).numbers[1] == Fraction(1, 4)
-    for name in ("probability", "reward"):
-        for wrong in (right[name][:-1], np.where(right[name] == 4, 3, right[name])):
-            with pytest.raises(ValueError, match=f"^{name} does not agree with the table's$"):
-                RationalGame(**{**right, name: wrong})
-    with pytest.raises(ValueError, match=r"^initial probabilities sum to 1/2, not 1$"):
-        RationalGame(**{**right, "initial": {0: Fraction(1, 2)}})
+    wrong: list[tuple[str, Any, str]] = [
+        (name, change(right[name]), f"^{name} does not agree with the table's$")
+        for name in ("probability", "reward")
+        for change in (lambda own: own[:-1], lambda own: np.where(own == 4, 3, own))
+    ]
+    wrong.append(("initial", {0: Fraction(1, 2)}, r"^initial probabilities sum to 1/2, not 1$"))
+    assert_refused(wrong, lambda name, value: RationalGame(**{**right, name: value}))
 
 
 # Compiling rules: block by block, exactly, and from rules that are written for arrays
@@ -532,17 +521,6 @@ def test_probabilities_are_the_floats_nearest_to_the_merged_rationals(
         assert list(found) == [(float(p), t, float(r)) for p, t, r in merged(row)]
 
 
-def test_the_size_of_blocks_changes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    games = [RandomGame(3, kind, cyclic=True, size=40) for kind in ("simultaneous", "alternating")]
-    whole = [compile_game(game) for game in games]
-    monkeypatch.setattr(walk, "BLOCK", 7)
-    monkeypatch.setattr(walk, "CHUNK", 5)
-    for game, table in zip(games, whole, strict=True):
-        again = compile_game(game)
-        assert (again.model_hash, again.states) == (table.model_hash, table.states)
-        assert np.array_equal(again.observation, table.observation)
-
-
 TINY = Fraction(1, 10**30)
 HALF = Fraction(1, 2)
 WRONG: list[tuple[Any, str]] = [
@@ -560,12 +538,14 @@ WRONG: list[tuple[Any, str]] = [
 
 
 def test_a_wrong_distribution_is_named_by_state_and_action() -> None:
-    for branches, message in WRONG:
-        game = Line({0: (Outcome(Fraction(1), 1),), 1: branches})
-        expected = "^line: " + message.format(r"state 1, action \(0,\)")
-        with pytest.raises(ValueError, match=expected):
-            compile_game(game)
-        assert gc.isenabled()
+    assert_refused(
+        (
+            (branches, "^line: " + message.format(r"state 1, action \(0,\)"))
+            for branches, message in WRONG
+        ),
+        lambda branches: compile_game(Line({0: (Outcome(Fraction(1), 1),), 1: branches})),
+    )
+    assert gc.isenabled()
 
 
 def test_legal_actions_that_are_not_ascending_are_refused() -> None:
@@ -578,13 +558,19 @@ def test_legal_actions_that_are_not_ascending_are_refused() -> None:
         def expand(self, states: Any, joint_action: tuple[int, ...]) -> Expansion:
             return super().expand(states, joint_action)._replace(legal=False)
 
-    sure = {0: (Outcome(Fraction(1), 1),)}
-    ascending: Any = ((1, 0), (-1, 0), (0, 2), (0, 0), ())
-    for legal in (*((own,) for own in ascending), (0, 1), (0,), [0, 1], [[1, 0]], None):
-        odd: Any = Odd(sure)
-        odd.__dict__["legal_actions"] = lambda state, legal=legal: legal
-        with pytest.raises(ValueError, match=re.escape(f"state 0: legal actions are {legal};")):
-            compile_game(odd)
+    def compile_odd(legal: Any) -> None:
+        odd: Any = Odd({0: (Outcome(Fraction(1), 1),)})
+        odd.__dict__["legal_actions"] = lambda state: legal
+        compile_game(odd)
+
+    wrong: Any = (((1, 0),), ((-1, 0),), ((0, 2),), ((0, 0),), ((),))
+    assert_refused(
+        (
+            (legal, re.escape(f"state 0: legal actions are {legal};"))
+            for legal in (*wrong, (0, 1), (0,), [0, 1], [[1, 0]], None)
+        ),
+        compile_odd,
+    )
     with pytest.raises(ValueError, match=r"state Place\(place=3, player=0\) has no legal action"):
         compile_game(Stuck())
 
@@ -673,11 +659,3 @@ def test_wrong_arrays_of_rules_are_refused(changes: dict[str, Any], message: str
 
     with pytest.raises(ValueError, match=rf"^ring: action \(0, 0\).*({message})"):
         compile_game(Wrong())
-
-
-def test_a_game_with_too_many_combinations_is_refused() -> None:
-    class Wide(Ring):
-        sizes = (2**20, 2**20)
-
-    with pytest.raises(ValueError, match=r"^ring: sizes is \(1048576, 1048576\); allowed are up"):
-        compile_game(Wide())

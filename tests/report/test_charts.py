@@ -7,7 +7,7 @@ import re
 import runpy
 from collections.abc import Callable
 from dataclasses import replace
-from itertools import pairwise, product
+from itertools import pairwise
 from math import inf, nan
 from pathlib import Path
 from types import SimpleNamespace
@@ -31,9 +31,8 @@ from solvent.games import FightingFantasy
 from solvent.games.gridworld import JUMPS
 from solvent.games.windy_gridworld import WIND
 from solvent.model import GymnasiumTable
-from solvent.model.context import modified, modifier_between
 from solvent.model.text import exact, four_decimals, interval, precise, small, tick, whole
-from solvent.report import panel, state_map
+from solvent.report import state_map
 from solvent.report.charts import panels
 from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
@@ -45,9 +44,6 @@ from solvent.report.panel import (
 )
 from solvent.report.solved import ScoredAgent, SolvedTask
 from solvent.report.state_map import NONE, signs, state_map_section
-
-# Charts, pictures of checks and numbers in words: what is drawn and written is what is true
-
 
 # Charts, maps of colours and numbers in words: what is drawn and written is what is true
 
@@ -231,63 +227,26 @@ def test_the_worst_states_are_those_that_lose_most() -> None:
     uniform, solution = TabularPolicy.uniform(game), solve(game)
     location = locate_gap(game, uniform, solution)
     worst = losing_states(game, uniform, solution, location, most=7)
-    assert len(worst) == 7
-    contributions = [state.contribution for state in worst]
-    assert contributions == sorted(contributions, reverse=True)
+    expected = np.sort(location.contribution)[::-1][:7]
+    assert [state.contribution for state in worst] == pytest.approx(expected)
     for state in worst:
         assert state.visits * state.loss == pytest.approx(state.contribution)
         assert state.share == pytest.approx(state.contribution / location.gap)
-        assert state.chosen == "keep 50%, test luck 50%"
-        assert state.best in ("keep", "test luck")
+        assert (state.chosen, state.best) in (
+            ("keep 50%, test luck 50%", best) for best in ("keep", "test luck")
+        )
 
 
-# The pictures of checks: their lines are the function's, and the files need nothing else
+# The pictures of checks are those of the script, and need nothing else
 
 
-SVG = "{http://www.w3.org/2000/svg}"
 SCRIPT = runpy.run_path(str(DOCS / "scripts" / "check_pictures.py"))
-WIDE, TALL = panel.WIDTH - panel.LEFT - panel.RIGHT, panel.HEIGHT - panel.TOP - panel.BOTTOM
-
-
-def curves(picture: str) -> dict[str, list[tuple[float, float]]]:
-    """The points of each line, as shares of the width and height of its panel, by its text."""
-    found = {}
-    for line in ElementTree.fromstring(picture).iter(f"{SVG}polyline"):
-        pairs = [tuple(map(float, pair.split(","))) for pair in line.get("points", "").split()]
-        found[line[0].text or ""] = [
-            ((x - panel.LEFT) / WIDE, (panel.HEIGHT - panel.BOTTOM - y) / TALL) for x, y in pairs
-        ]
-    return found
-
-
-def test_every_curve_is_the_function() -> None:
-    found = curves(SCRIPT["curves_picture"]())
-    assert len(found) == len(SCRIPT["BASES"]) + len(SCRIPT["MODIFIERS"])
-    for base in SCRIPT["BASES"]:
-        for x, y in found[f"base {base}%"]:
-            assert y == pytest.approx(modified(base / 100, 2 * x - 1), abs=0.005)
-    for size in SCRIPT["MODIFIERS"]:
-        for x, y in found[f"modifier {size:+d}%"]:
-            assert y == pytest.approx(modified(min(x, 1.0), size / 100), abs=0.008)
 
 
 def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:
     for path in SCRIPT["write_pictures"](tmp_path):
         check_figure(path.read_text(), DOCS / path.name, 20_000)
         assert f"]({path.name})" in (DOCS / "checks.md").read_text(encoding="utf-8")
-
-
-def test_a_ruler_from_the_base_through_the_modifier_ends_at_the_probability_in_context() -> None:
-    """The middle scale is half-way, so that the ends of the ruler average to the modifier."""
-    height, from_even = SCRIPT["height"], SCRIPT["from_even"]
-    for base, size in product(SCRIPT["MARKS"], [-80, -30, 0, 60]):
-        ends = height(-from_even(base)) + height(from_even(100 * modified(base / 100, size / 100)))
-        assert ends / 2 == pytest.approx(height(size / 2), abs=1e-9)
-
-
-def test_the_abacus_is_the_inverse_of_the_function() -> None:
-    for x, y in curves(SCRIPT["abacus_picture"]())["the modifier"]:
-        assert 2 * y - 1 == pytest.approx(modifier_between(0.5, x), abs=0.03)
 
 
 # The map of values and policy: what the page embeds is the solution, for any kind of game
@@ -496,7 +455,6 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
     assert found.read(seat["loss"], "<f4").tolist() == location.loss[live].astype("f4").tolist()
     assert (found.read(seat["loss"], "<f4") > 0.1).any()
     assert all(found.data["colours"])
-    assert len(set(state_map.action_colours([np.arange(30)], 30))) == 30
 
 
 class Overlaid(GymnasiumTable):
