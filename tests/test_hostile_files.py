@@ -297,8 +297,7 @@ def test_no_archive_is_unpickled(reader: str, tmp_path: Path, mark: Path) -> Non
 def test_no_layer_of_a_solution_is_unpickled(tmp_path: Path, mark: Path) -> None:
     layers = shop()
     solve_in(tmp_path / "solution", layers)
-    folder = LayerFolder.open(tmp_path / "solution", layers)
-    path = folder.path(layers.layers[0])
+    path = LayerFolder.open(tmp_path / "solution", layers).path(layers.layers[0])
     size = path.stat().st_size
     for _ in pickles(path, mark):
         path.write_bytes(path.read_bytes()[:size].ljust(size, b"."))

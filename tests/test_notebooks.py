@@ -380,8 +380,7 @@ def test_the_points_that_a_notebook_states_are_those_of_the_exercise() -> None:
 
 @pytest.mark.parametrize("file", [pytest.param(file, id=file.stem) for file in NOTEBOOKS])
 def test_a_notebook_is_stored_without_what_it_printed(file: Path) -> None:
-    held = json.loads(file.read_text(encoding="utf-8"))
-    for cell in held["cells"]:
+    for cell in json.loads(file.read_text(encoding="utf-8"))["cells"]:
         if cell["cell_type"] == "code":
             assert (cell["outputs"], cell["execution_count"]) == ([], None)
     assert 2 <= len(exercises_of(file)) <= 3

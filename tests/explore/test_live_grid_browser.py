@@ -362,8 +362,7 @@ def test_the_keyboard_draws_steps_and_runs(page: Any) -> None:
     frames = "return document.querySelectorAll('#panel0 polygon.write').length"
     assert page.execute_script(frames) == 1
     body.send_keys("e")
-    units = page.execute_script("return page.runs.map((run) => run.units)")
-    assert units == [1, 1]
+    assert page.execute_script("return page.runs.map((run) => run.units)") == [1, 1]
     body.send_keys("r")
     wait_until(page, lambda d: min(d.execute_script(updates)) > 20)
     body.send_keys("r")
