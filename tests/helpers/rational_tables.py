@@ -118,7 +118,8 @@ def evaluate(
     for s in lost:
         loop = {t for t in _reached(rows, s) if t != END}
         if all(s in _reached(rows, t) for t in loop):
-            if _gain(rows, sorted(loop)) > 0:
+            gain = _gain(rows, sorted(loop))
+            if gain > 0:
                 return INFINITE
             if any(r for t in loop for p, _, r in rows[t] if p > 0):
                 return None

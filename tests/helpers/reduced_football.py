@@ -94,7 +94,8 @@ def random_chart(seed: int) -> Chart:
 
 def reduced_points(chart: Chart, ruleset: Ruleset) -> ExpectedPoints:
     """Values that fall with the distance from the goal; two first downs have equal ones."""
-    values = [2.9 - 0.37 * x for x in range(1, ruleset.field)]
+    field = ruleset.field
+    values = [2.9 - 0.37 * x for x in range(1, field)]
     values[-1] = values[-2]
     return ExpectedPoints(chart.name, chart.hash, ruleset.hash, tuple(values), 0.7, 1.3)
 

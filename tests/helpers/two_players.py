@@ -14,7 +14,8 @@ def random_policy(game: TabularGame, player: int, seed: int) -> TabularPolicy:
     rng = np.random.default_rng(seed)
     mask = game.mask[player]
     weights = rng.random(mask.shape) * (rng.random(mask.shape) < 0.8) * mask
-    weights[np.arange(len(mask)), mask.argmax(axis=1)] += 0.1 * mask.any(axis=1)
+    lowest = mask.argmax(axis=1)
+    weights[np.arange(len(mask)), lowest] += 0.1 * mask.any(axis=1)
     total = np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
     return TabularPolicy.of(game, weights / total, player=player, name=f"random-{seed}")
 
