@@ -24,6 +24,7 @@ from solvent.exact import SolvedTable, best_response, locate_gap, save_policy, s
 from solvent.explore import Explorer, Library, make_app, subject
 from solvent.explore.decision import (
     choice_in,
+    drill_position,
     exploit,
     knobs_of,
     locked_policy,
@@ -212,6 +213,14 @@ def test_only_so_many_jobs_run_and_the_next_is_refused_until_one_ends() -> None:
     assert all(job.done(60) for job in running)
     assert jobs.of("one more", lambda tell: 7).done(60)
     assert jobs.of("one more", lambda tell: 8).found() == 7
+
+
+@pytest.mark.parametrize("name", ["greed", "lake", "ff-combat", "goofspiel"])
+def test_a_drill_asks_where_the_choice_matters(name: str) -> None:
+    for seed in range(3):
+        state = drill_position(solved(name), random.Random(seed))
+        costs = [one.cost for one in choice_in(solved(name), state).actions]
+        assert min(costs) == 0 < max(costs)
 
 
 def test_a_drill_is_asked_answered_and_goes_on() -> None:
