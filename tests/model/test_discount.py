@@ -146,13 +146,19 @@ def test_a_discounted_game_has_what_the_game_has(game: Any) -> None:
 
 def test_what_leads_to_an_outcome_is_told_as_in_the_game() -> None:
     game, dice = Told(target=4), random.Random
-    found, [start] = discounted(game, 0.9), game.initial()
+    found = discounted(game, 0.9)
+    [start] = game.initial()
     assert found.tell(None, (), start, dice(1)) == game.tell(None, (), start, dice(1))
-    # To win by holding: nothing is told of the discount.
-    state, joint = Turn(1, (0, 3), 1), (0, 1)
-    *plain, end = (found.tell(state, joint, o, dice(2)) for o in found.transition(state, joint))
-    assert plain == [game.tell(state, joint, o, dice(2)) for o in game.transition(state, joint)]
-    assert end == ""
+    # To roll, to hold, and to win by holding.
+    for state, joint in (
+        (start.state, (0, 0)),
+        (start.state, (1, 0)),
+        (Turn(1, (0, 3), 1), (0, 1)),
+    ):
+        told = [found.tell(state, joint, o, dice(2)) for o in found.transition(state, joint)]
+        plain = [game.tell(state, joint, o, dice(2)) for o in game.transition(state, joint)]
+        # Nothing is told of the discount.
+        assert told == [*plain, *[""] * (len(told) - len(plain))]
 
 
 def test_the_end_of_the_discount_looks_like_a_start_and_is_said_in_a_sentence() -> None:

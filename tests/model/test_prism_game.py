@@ -201,7 +201,7 @@ def test_the_page_has_the_published_values() -> None:
     left: list[Fraction] = []
     for name, _, states, _, values in rows:
         if name:
-            model, asked = name.removeprefix("`").split("`")
+            model, _, asked = name.removeprefix("`").partition("`")
             [one, *_] = [
                 one
                 for one in PUBLISHED
