@@ -165,15 +165,14 @@ def test_a_game_without_environments_is_given_one_to_train_in(
     coin: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(registry._registry(), "specs", dict(registry.game_specs()))
-    for name, given, env_id, count in (
-        (f"{coin}:Coin", {"sides": 3, "observation": "index"}, "here/Coin-v0", 4),
-        ("FrozenLake-v1", {"is_slippery": False}, "here/FrozenLake-v1", 16),
-    ):
-        assert find_environment(name, given) == (env_id, given)
-        env = gym.make(env_id, **given)
-        assert env.unwrapped.game.n_states == count
-        assert env.reset(seed=0)[0] in range(count)
-        del gym.registry[env_id]
+    env_id, arguments = find_environment(f"{coin}:Coin", {"sides": 3, "observation": "index"})
+    assert (env_id, arguments) == ("here/Coin-v0", {"sides": 3, "observation": "index"})
+    assert gym.make(env_id, **arguments).reset(seed=0)[0] in range(4)
+    lake, arguments = find_environment("FrozenLake-v1", {"is_slippery": False})
+    assert gym.make(lake, **arguments).unwrapped.game.n_states == 16
+    for one in ("here/Coin-v0", lake):
+        del gym.registry[one]
+    assert lake == "here/FrozenLake-v1"
 
 
 def test_a_policy_says_for_which_game_of_gymnasiums_it_is(coin: str) -> None:
@@ -318,6 +317,9 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
     )
     for option, value in (("--algorithm", "maskable_ppo"), ("--observation", "index")):
         assert f"say {option} " in refusal("score", network, *SMALL, "--trust", option, value)
+    assert "model.zip is for another game: its name is" in refusal(
+        "score", network, "pig", "--target", "8", "--trust"
+    )
 
 
 def test_a_network_that_learned_the_second_seat_is_scored_there(tmp_path: Path) -> None:

@@ -26,13 +26,14 @@ from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.parameters import game_of_training
-from solvent.exact import StoreError, load_policy, load_solution, save_policy, write_archive
+from solvent.exact import load_policy, load_solution, save_policy, write_archive
 from solvent.exact.layered.folder import LayerFolder
 from solvent.games import Pig
 from solvent.games.gamebook.loader import BookError, check_book, load_book
 from solvent.grading import grade, grade_files
 from solvent.model import TabularGame, TabularPolicy, compile_game, registry
 from solvent.model.cache import read_entry
+from solvent.model.files import StoreError
 from solvent.report import write_report
 
 GAME = """
@@ -297,7 +298,8 @@ def test_no_archive_is_unpickled(reader: str, tmp_path: Path, mark: Path) -> Non
 def test_no_layer_of_a_solution_is_unpickled(tmp_path: Path, mark: Path) -> None:
     layers = shop()
     solve_in(tmp_path / "solution", layers)
-    path = LayerFolder.open(tmp_path / "solution", layers).path(layers.layers[0])
+    folder = LayerFolder.open(tmp_path / "solution", layers)
+    path = folder.path(layers.layers[0])
     size = path.stat().st_size
     for _ in pickles(path, mark):
         path.write_bytes(path.read_bytes()[:size].ljust(size, b"."))
