@@ -58,18 +58,6 @@ MOST_STATES = 100_000
 # Largest number of columns whose cells have a number beside the arrow.
 _WIDEST = 10
 
-# Largest size of the cells of a picture together, in pixels.
-_WIDE, _HIGH = 440, 360
-
-LARGEST, SIGNED = 44.0, 13.0
-"""Sizes of the largest cell, and of the smallest cell with a readable sign."""
-
-LETTER = 7
-TOP, BELOW, LEGEND = 6, 40, 40
-
-# The colour of a terminal state, which has no value; no scale contains this colour.
-_END_COLOUR = "#d3d9de"
-
 
 class SettingRange(NamedTuple):
     """A setting of an algorithm that can be chosen.
@@ -442,47 +430,26 @@ class Slice:
             pi: [S, A] the probabilities of player 0's actions.
             scale: The values of the darkest and the brightest colour.
         """
-        low, high = scale
-        rows, columns = self.cells.shape
-        left = 30 + LETTER * max(len(one[:16]) for one in self.rows) if self.up else 12
-        wide = min(LARGEST, (_WIDE - left) / columns)
-        tall = min(LARGEST, _HIGH / rows, 4 * wide)
-        wide = min(wide, 4 * tall)
-        height = TOP + rows * tall + BELOW + LEGEND
-        colours = [shade(VIRIDIS, n / 23) for n in range(24)]
-        middle = left + max(columns * wide, 120) / 2
-        numbers = {low: 0.0, high: 120.0} if high > low else {low: 0.0}
-        legend = bar(colours, numbers, middle - 60, height - LEGEND, 120)
-        if (self.cells >= len(found.states)).any():
-            key = "the end, with its reward"
-            legend += keys([key], [_END_COLOUR], left, height, LETTER * len(key))
-            height += 18
         everything = np.concatenate((values[found.states], found.value[len(found.states) :]))
-        shares = (everything - low) / (high - low or 1.0)
-        texts = self._texts(found, everything, pi)
-        names = LETTER * max(len(one[:16]) for one in self.columns) + 8
         template = templates("solvent.explore").get_template("cells.html.j2")
         return template.render(
             slice=self,
             from_top=self.up == ROW,
             title=title,
-            left=left,
-            top=TOP,
-            wide=wide,
-            tall=tall,
-            width=max(left + columns * wide + 14, left + 180),
-            height=height,
+            scale=scale,
+            first_end=len(found.states),
+            values=everything,
+            texts=self._texts(found, everything, pi),
             drawn=[
-                (row, column, at >= len(found.states), everything[at], shares[at], texts[at])
+                (row, column, at)
                 for row, column in np.argwhere(self.cells >= 0).tolist()
                 for at in [int(self.cells[row, column])]
                 if at >= len(found.states) or isfinite(everything[at])
             ],
-            every=(_step(wide, names), _step(tall, 15)),
-            legend=legend,
+            colours=[shade(VIRIDIS, n / 23) for n in range(24)],
             shade=partial(shade, VIRIDIS),
-            END_COLOUR=_END_COLOUR,
-            SIGNED=SIGNED,
+            bar=bar,
+            keys=keys,
         ).strip()
 
     def _texts(self, found: StateMap, values: Floats, pi: Floats) -> dict[int, str]:
@@ -529,8 +496,3 @@ def slice_of(found: StateMap, chosen: Mapping[int, int]) -> Slice:
     at = np.flatnonzero(inside)
     cells[0 if one_row else told[up].place[at], told[across].place[at]] = at
     return Slice(told[across].name, "" if one_row else told[up].name, columns, rows, cells, fixed)
-
-
-def _step(size: float, room: float) -> int:
-    """Every how many-th value of an axis is written, for each to have room."""
-    return next((k for k in (1, 2, 5, 10, 20, 25, 50, 100) if k * size >= room), 200)

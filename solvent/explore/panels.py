@@ -5,11 +5,10 @@ Everything that a person can do next is a link, so that it can also be reached w
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
 from functools import partial
 from math import sqrt
 from statistics import mean, stdev
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -42,54 +41,35 @@ from solvent.report.sections import templates
 from solvent.report.state_map import ARROWS, BOARD, StateMap
 from solvent.report.state_map import action_names as unique_names
 
+Values = dict[str, Any]
+"""The variables of a template."""
 
-class Overlay(NamedTuple):
-    """Value, sign and other facts about a square of a board.
-
-    Attributes:
-        share: The value from 0 to 1, for the colour.
-        text: The value in words.
-        sign: The best action, as an arrow.
-        href: The address of the state.
-    """
-
-    share: float
-    text: str
-    sign: str
-    href: str
+# A picture in which nothing can be clicked.
+_NO_CLICKS: Values = {
+    "href": None,
+    "names": {},
+    "best": (),
+    "numbers": {},
+    "squares": {},
+    "moves": {},
+}
 
 
-@dataclass(frozen=True)
-class Clicks:
-    """The targets of clicks, and their tooltips.
-
-    Attributes:
-        href: Makes the address of an action; None where nothing can be done.
-        names: The actions that can be taken now, in words.
-        best: The actions that are marked as optimal.
-        values: The values of actions in words, for the squares that they fill.
-        squares: Facts about the squares of a board, by row and column.
-        moves: The action that leads to a square, by row and column.
-    """
-
-    href: Callable[[int], str] | None = None
-    names: Mapping[int, str] = field(default_factory=dict)
-    best: frozenset[int] = frozenset()
-    values: Mapping[int, str] = field(default_factory=dict)
-    squares: Mapping[tuple[int, int], Overlay] = field(default_factory=dict)
-    moves: Mapping[tuple[int, int], int] = field(default_factory=dict)
-
-
-def drawn(scene: Scene, clicks: Clicks | None = None) -> str:
+def drawn(scene: Scene, **clicks: Any) -> str:
     """Return a scene as HTML.
 
     Args:
         scene: The scene.
-        clicks: Targets of clicks; none if left out.
+        clicks: Targets of clicks, and what is said about actions and squares; nothing of what is
+            left out: ``href``, which makes the address of an action; ``names``, the actions that
+            can be taken now, in words; ``best``, the actions that are marked as optimal;
+            ``numbers``, the values of actions in words, for the squares that they fill; by row and
+            column ``squares``, the value of a square as ``share`` from 0 to 1 and as ``text``, the
+            best action as an arrow ``sign``, and ``href``, the address of the state; and ``moves``,
+            the action that leads to a square.
     """
-    clicks = clicks or Clicks()
     template = templates("solvent.explore").get_template("scene.html.j2")
-    return template.render(scene=scene, clicks=clicks).strip()
+    return template.render(scene=scene, clicks=_NO_CLICKS | clicks).strip()
 
 
 MOST_RESULTS = 40
@@ -112,9 +92,6 @@ _MOST_TOLD = 8
 
 # Largest number of games that are graded in one file.
 _MOST_GRADED = 1000
-
-Values = dict[str, Any]
-"""The variables of a template."""
 
 OPTIMAL, UNIFORM, LOADED = "optimal", "uniform", "the loaded policy"
 
@@ -141,7 +118,7 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
     asked = {one.number: one for one in (choice.replies if second else choice.actions)}
     answer = one_of(view.query, "answer", asked)
     return {
-        "picture": drawn(scene, _clicks(explorer, view, choice)),
+        "picture": drawn(scene, **_clicks(explorer, view, choice)),
         "facts": facts,
         "rows": rows,
         "replies": replies,
@@ -198,11 +175,11 @@ def _of_board(found: StateMap) -> tuple[Ints, Ints]:
     return fields["row"], fields["column"]
 
 
-def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
-    """Return the targets of clicks on the board, and the facts about its squares."""
+def _clicks(explorer: Subject, view: View, choice: Choice) -> Values:
+    """Return the targets of clicks on the board, and the facts about its squares, if any."""
     # A picture has player A's actions only.
     if choice.over or (view.quiz and not view.hidden) or _as_second(view, choice):
-        return Clicks()
+        return {}
     names = {one.number: one.name for one in choice.actions}
     # The actions of a mixed strategy are marked, otherwise all that are equally good.
     best = frozenset(
@@ -213,7 +190,7 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
     word = "answer" if view.quiz else "do"
     place = place_of(explorer.solved, choice.state)
     moves: dict[tuple[int, int], int] = {}
-    squares: dict[tuple[int, int], Overlay] = {}
+    squares: dict[tuple[int, int], Values] = {}
     if place:
         row, column = place.pop("row"), place.pop("column")
         for action, name in names.items():
@@ -223,16 +200,20 @@ def _clicks(explorer: Subject, view: View, choice: Choice) -> Clicks:
         if explorer.board_map and not view.hidden:
             squares = _overlays(explorer, explorer.board_map, view, place)
     scale = ValueScale(explorer.solved.game.info, choice.player)
-    hidden = frozenset() if view.hidden or len(best) == len(names) else best
-    values = {} if view.hidden else {one.number: _short(scale, one.value) for one in choice.actions}
-    return Clicks(
-        lambda action: view.address(**{word: action}), names, hidden, values, squares, moves
-    )
+    told = () if view.hidden else choice.actions
+    return {
+        "href": lambda action: view.address(**{word: action}),
+        "names": names,
+        "best": frozenset() if view.hidden or len(best) == len(names) else best,
+        "numbers": {one.number: _short(scale, one.value) for one in told},
+        "squares": squares,
+        "moves": moves,
+    }
 
 
 def _overlays(
     explorer: Subject, found: StateMap, view: View, others: Mapping[str, Any]
-) -> dict[tuple[int, int], Overlay]:
+) -> dict[tuple[int, int], Values]:
     """Return the values and the best actions of the squares of a board.
 
     Args:
@@ -254,12 +235,12 @@ def _overlays(
         best = found.choices[0]["action"][n, : found.choices[0]["tied"][n]]
         signs = [ARROWS.get(names[action].lower(), "") for action in best]
         value = float(found.value[n])
-        overlays[int(row[n]), int(column[n])] = Overlay(
-            (value - low) / (high - low) if high > low else 0.5,
-            _short(scale, value),
-            "".join(signs) if len(signs) <= 2 else "•",
-            view.address(s=found.states[n], line=None, at=None),
-        )
+        overlays[int(row[n]), int(column[n])] = {
+            "share": (value - low) / (high - low) if high > low else 0.5,
+            "text": _short(scale, value),
+            "sign": "".join(signs) if len(signs) <= 2 else "•",
+            "href": view.address(s=found.states[n], line=None, at=None),
+        }
     return overlays
 
 
