@@ -67,7 +67,7 @@ from solvent.benchmark.records import TaskRecord
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
 from solvent.benchmark.statistics import estimate, interquartile_mean
 from solvent.benchmark.suites import Task, find_suite, task_game
-from solvent.envs.sampling import observations
+from solvent.envs.sampling import observed
 from solvent.exact import Solution, cached_solution, score, solve
 from solvent.model import TabularGame
 from solvent.training import ALGORITHMS, ExactAdvantages, Microscope, TrainingResult, train
@@ -302,7 +302,7 @@ def improve(
         The network's mode and the network as it is sampled.
     """
     choice = np.flatnonzero(np.bincount(game.row_state, minlength=game.n_states) > 1)
-    seen = torch.from_numpy(observations(game, 0, "onehot")[choice].astype(np.uint8))
+    seen = torch.from_numpy(observed(game, 0, "onehot")[choice].astype(np.uint8))
     mask = game.mask[0][choice]
     legal, n_actions = torch.from_numpy(mask), mask.shape[1]
     torch.manual_seed(seed)

@@ -48,9 +48,9 @@ class TableSimulator(BatchSimulator):
     Args:
         game: The table of the game.
         rules: The rules that draw the states, or None.
-        num_envs: Number of environments, n.
         table: The game as the learners see it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        num_envs: Number of environments, n.
 
     Attributes:
         table: The game as the learners see it.
@@ -65,9 +65,9 @@ class TableSimulator(BatchSimulator):
         self,
         game: TabularGame,
         rules: Game | None,
-        num_envs: int,
         table: SeatTable,
         observation: str,
+        num_envs: int,
     ) -> None:
         self.game, self.rules, self.table = game, rules, table
         self.shared = (game, rules, table)
@@ -100,9 +100,9 @@ class OnePlayerBatch(TableSimulator):
     Args:
         game: The table of the game.
         rules: The rules that draw the states, or None.
-        num_envs: Number of environments.
         table: The game as the player sees it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        num_envs: Number of environments.
 
     Raises:
         ValueError: If `num_envs` is not positive.
@@ -112,11 +112,11 @@ class OnePlayerBatch(TableSimulator):
         self,
         game: TabularGame,
         rules: Game | None,
-        num_envs: int,
         table: SeatTable,
         observation: str,
+        num_envs: int,
     ) -> None:
-        super().__init__(game, rules, num_envs, table, observation)
+        super().__init__(game, rules, table, observation, num_envs)
         outcomes = outcome_table(game)
         self._state = np.full(num_envs, -1, np.int32)
         self._stream = np.zeros(num_envs, np.uint64)
@@ -188,9 +188,9 @@ class SeatBatch(TableSimulator, SeatSimulator):
     Args:
         game: The table of the game.
         rules: The rules that draw the states, or None.
-        num_envs: Number of environments.
         table: The game as the learner sees it.
         observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+        num_envs: Number of environments.
         opponents: See :func:`solvent.envs.sampling.opponent_pool`.
         weights: Weights with which the opponents are drawn; None draws uniformly.
 
@@ -203,13 +203,13 @@ class SeatBatch(TableSimulator, SeatSimulator):
         self,
         game: TabularGame,
         rules: Game | None,
-        num_envs: int,
         table: SeatTable,
         observation: str,
+        num_envs: int,
         opponents: Opponents,
         weights: Sequence[float] | None,
     ) -> None:
-        super().__init__(game, rules, num_envs, table, observation)
+        super().__init__(game, rules, table, observation, num_envs)
         sources = {**vars(outcome_table(game)), **vars(table)}
         self._table = kernels.Table(*(sources[name] for name in kernels.Table._fields))
         self._set_pool(opponents, weights)
@@ -284,7 +284,7 @@ class BothSeats(TableSimulator):
     ) -> None:
         check_integer(episodes, "episodes", 1, 2**30)
         table = seat_table(game, (0, 1), observation)
-        super().__init__(game, None, 2 * episodes, table, observation)
+        super().__init__(game, None, table, observation, 2 * episodes)
         self._starts = np.flatnonzero(game.initial)
         self._chances = np.cumsum(game.initial[self._starts])
         self._state: Ints = np.full(episodes, -1)

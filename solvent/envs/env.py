@@ -6,8 +6,8 @@ without a table has a simulator of many episodes, which :class:`OnlyEpisode` run
 
 **The environment** (:class:`Env`) steps such an episode.
 
-**The source** of an environment, a table or a simulator, is made by :func:`sampled` and
-:func:`learner_table` from the user's arguments. Vector environments use the same functions.
+**The source** of an environment, a table or a simulator, is made by :func:`sampled` from
+the user's arguments. Vector environments use the same function.
 
 **The model** of a one-player environment is published in the form of Gymnasium's toy-text
 environments (:class:`TransitionDict`).
@@ -514,12 +514,11 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         render_mode: str | None = None,
     ) -> None:
         self.episode: TableEpisode | OnlyEpisode
-        source, rules = sampled(game, rules, 1, opponents, weights, seat, observation)
+        source = sampled(game, rules, 1, opponents, weights, seat, observation)
         if isinstance(source, BatchSimulator):
             self.episode = OnlyEpisode(source)
         else:
-            table = learner_table(source, seat, observation, alone=opponents is None)
-            self.episode = TableEpisode(source, rules, table, observation)
+            self.episode = TableEpisode(*source)
             if opponents is not None:
                 self.episode.set_opponents(cast(Any, opponents), weights)
         self.game, self.rules = self.episode.game, self.episode.rules
@@ -623,8 +622,8 @@ def sampled(
     weights: Sequence[float] | None,
     seat: Seat,
     observation: str,
-) -> tuple[Any, Game | None]:
-    """Return the simulator or the table of an environment, and the rules that draw its states.
+) -> BatchSimulator | tuple[TabularGame, Game | None, SeatTable, str]:
+    """Return the simulator of an environment, or the table that it samples.
 
     Args:
         game: The rules, a table, or a sampler of a game without a table.
@@ -636,11 +635,13 @@ def sampled(
         observation: The form of the observations.
 
     Returns:
-        A simulator, or a table, which the caller has yet to sample; and the rules, or None.
+        A simulator; or a table, the rules that draw its states or None, the game as the learner
+        sees it, and `observation`.
 
     Raises:
-        ValueError: If there are weights without opponents, or opponents or a seat for a game or
-            a simulator that takes none.
+        ValueError: If there are weights without opponents, opponents or a seat for a game or a
+            simulator that takes none, the seat or the observation is not allowed, or another player
+            has a choice although there are no opponents.
     """
     if opponents is None and weights is not None:
         raise ValueError(f"weights is {shown(weights)}, but there are no opponents")
@@ -650,30 +651,18 @@ def sampled(
         from solvent.envs.batches import SimulatedSeatBatch
 
         seats = seats_of(seat)
-        game = SimulatedSeatBatch(game, n, opponents or (), weights, seats, observation)
-    elif isinstance(game, OnePlayerSampler):
+        return SimulatedSeatBatch(game, n, opponents or (), weights, seats, observation)
+    if isinstance(game, OnePlayerSampler):
         if opponents is not None:
             raise ValueError(f"{game.rules.info.name} is a game for one; it has no opponents")
         check_integer(seat, "seat", 0, 0)
-        game = game.episodes(n, observation)
-    return (game, None) if isinstance(game, BatchSimulator) else table_and_rules(game, rules)
-
-
-def learner_table(game: TabularGame, seat: Seat, observation: str, *, alone: bool) -> SeatTable:
-    """Return the game as a learner sees it.
-
-    Args:
-        game: The table of the game.
-        seat: The learner's seat.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
-        alone: Whether the learner is the only player with a choice.
-
-    Raises:
-        ValueError: If the seat or the observation is not allowed, or another player has a choice
-            although `alone`.
-    """
+        return game.episodes(n, observation)
+    if isinstance(game, BatchSimulator):
+        return game
+    alone = opponents is None
+    table, rules = table_and_rules(game, rules)
     seats = (check_integer(seat, "seat", 0, 1),) if alone else seats_of(seat)
-    return seat_table(game, seats, observation, alone)
+    return table, rules, seat_table(table, seats, observation, alone), observation
 
 
 def table_and_rules(

@@ -217,8 +217,8 @@ OBSERVATIONS = ("vector", "onehot", "index")
 _encoded = remembered(one_hot)
 
 
-def observations(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
-    """Return the observations of a player, a row for each state.
+def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
+    """Return the observations of a player in the form of a vector environment's batch.
 
     Args:
         game: The game.
@@ -227,7 +227,7 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
             :func:`solvent.model.one_hot` does, or ``"index"``, the number of the state.
 
     Returns:
-        [S, D] float32, or [S, 1] int64 for ``"index"``.
+        [S, D] float32, or [S] int64 for ``"index"``.
 
     Raises:
         ValueError: If an argument is not allowed, or the game has no such observations.
@@ -235,7 +235,7 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
     check_integer(player, "player", 0, 1)
     check_choice(observation, "observation", OBSERVATIONS)
     if observation == "index":
-        return np.arange(game.n_states, dtype=np.int64)[:, None]
+        return np.arange(game.n_states, dtype=np.int64)
     if len(game.observation) <= player:
         raise ValueError(
             f"{game.info.name} has no observations for player {player}; "
@@ -244,24 +244,6 @@ def observations(game: TabularGame, player: int, observation: str) -> NDArray[An
     if observation == "vector":
         return np.ascontiguousarray(game.observation[player])
     return _encoded(game).observation[player]
-
-
-def observed(game: TabularGame, player: int, observation: str) -> NDArray[Any]:
-    """Return the observations of a player in the form of a vector environment's batch.
-
-    Args:
-        game: The game.
-        player: 0 or 1.
-        observation: ``"vector"``, ``"onehot"`` or ``"index"``, as for :func:`observations`.
-
-    Returns:
-        [S, D] float32, or [S] int64 for ``"index"``.
-
-    Raises:
-        ValueError: As for :func:`observations`.
-    """
-    rows = observations(game, player, observation)
-    return rows[:, 0] if observation == "index" else rows
 
 
 def kind_that_fits(
@@ -394,7 +376,7 @@ def seat_table(
     if not alone and game.info.players != 2:
         raise ValueError(f"{game.info.name} is a game for one; it has no opponents")
     masks = [game.mask[seat] for seat in seats]
-    seen = [observations(game, seat, observation) for seat in seats]
+    seen = [observed(game, s, observation).reshape(game.n_states, -1) for s in seats]
     _check_alike(game, "actions", masks)
     _check_alike(game, "entries in an observation", seen)
     counts = [game.action_count[1 - seat] * ~game.terminal for seat in seats]

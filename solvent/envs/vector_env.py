@@ -22,7 +22,6 @@ from solvent.envs.env import (
     check_options,
     check_render_mode,
     illegal_action,
-    learner_table,
     sampled,
 )
 from solvent.envs.sampling import Opponents
@@ -86,14 +85,13 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        simulator, rules = sampled(game, rules, num_envs, opponents, weights, seat, observation)
-        if not isinstance(simulator, BatchSimulator):
-            table = learner_table(simulator, seat, observation, alone=opponents is None)
-            parts = simulator, rules, num_envs, table, observation
-            if opponents is None:
-                simulator = OnePlayerBatch(*parts)
-            else:
-                simulator = SeatBatch(*parts, cast(Any, opponents), weights)
+        source = sampled(game, rules, num_envs, opponents, weights, seat, observation)
+        if isinstance(source, BatchSimulator):
+            simulator = source
+        elif opponents is None:
+            simulator = OnePlayerBatch(*source, num_envs)
+        else:
+            simulator = SeatBatch(*source, num_envs, cast(Any, opponents), weights)
         self.simulator: BatchSimulator = simulator
         self.episode = simulator
         self.game, self.rules = simulator.game, simulator.rules

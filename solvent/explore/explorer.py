@@ -39,7 +39,7 @@ from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
 from solvent.explore.decision import choice_in, drill_position, why_tied
 from solvent.explore.learning import watched
-from solvent.explore.line import Query, View, link, number
+from solvent.explore.line import Query, View, link
 from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
@@ -90,9 +90,9 @@ class Explorer(Subject):
         """Return the board: a position, the value of each action, and the moves that led to it.
 
         Args:
-            query: The query of :meth:`view`; ``do``, actions to be taken, and ``to``, the number of
-                the outcome; ``new``, to begin anew; ``f0`` and so on, fields to be set;
-                ``answer``, an action in a quiz; further ones of the panels.
+            query: The query of :meth:`view`; ``do``, a move, of which actions of others and the
+                outcome may be left out; ``new``, to begin anew; ``f0`` and so on, fields to be
+                set; ``answer``, an action in a quiz; further ones of the panels.
 
         Raises:
             ValueError: If one of them is not allowed.
@@ -124,21 +124,9 @@ class Explorer(Subject):
         return _elsewhere(view.address(s=key, line=line.text, at=None, quiz=None, queue=None))
 
     def _moved(self, view: View) -> WebPage:
-        """Take actions, draw the outcome and missing actions, and continue to the next choice."""
-        here = view.here
-        acted = [part for part in view.query["do"].split(".") if part]
-        if not all(part.isascii() and part.isdecimal() and len(part) < 10 for part in acted):
-            raise ValueError(f"do is {shown(view.query['do'])}; allowed are numbers of actions")
-        choosing = here.choosing() or (0,)
-        mine = choosing if view.me is None or view.me not in choosing else (view.me,)
-        if len(acted) > len(choosing) or not acted:
-            raise ValueError(f"do is {shown(view.query['do'])}; allowed is one action of a player")
-        given = dict(zip(mine if len(acted) == 1 else choosing, map(int, acted), strict=False))
-        to = number(view.query, "to", -1, 0, 10**6)
-        line = here.moved(here.drawn(given, self.dice), None if to < 0 else to, self.dice)
-        line = line.forced(self.dice, view.me)
-        key = view.query.get("s", "")
-        self.kept(key, line.text, line)
+        """Take an action, draw the outcome and missing actions, and continue to the next choice."""
+        line = view.here.read(view.query["do"], self.dice, view.me).forced(self.dice, view.me)
+        self.kept(view.query.get("s", ""), line.text, line)
         return _elsewhere(view.address(line=line.text, at=None))
 
     def _edited(self, view: View) -> WebPage:

@@ -230,13 +230,16 @@ class Line:
         ply = self._ply(joint, outcome if len(outcomes) > 1 else None, outcomes[outcome])
         return replace(self, plies=(*self.plies, ply))
 
-    def read(self, text: str) -> Self:
+    def read(self, text: str, dice: random.Random | None = None, me: int | None = None) -> Self:
         """Return the line with one move more, which is written as in an address.
 
         Args:
             text: The number of each player's action with dots between them, or the number or the
                 name of the action of the only player who chooses; after a colon the number of the
                 outcome, if several are possible.
+            dice: Draws the outcome if the text has none, and an optimal action of the other player
+                if the text has one action and both players choose. If left out, nothing is drawn.
+            me: The player whose action the text has if both choose; the first if left out.
 
         Raises:
             ValueError: If the move is not allowed here.
@@ -245,6 +248,8 @@ class Line:
         if not (colon and NUMBER.fullmatch(outcome)):
             acted, outcome = text, ""
         choosing = () if self.over else self.choosing() or (0,)
+        if dice is not None and choosing:
+            choosing = (me,) if me in choosing else choosing[:1]
         numbers = acted.split(".")
         if not all(map(NUMBER.fullmatch, numbers)):
             names = {} if len(choosing) != 1 else action_names(self.game, self.state, choosing[0])
@@ -256,9 +261,8 @@ class Line:
                 )
         joint = tuple(map(int, numbers))
         if len(joint) == 1 == len(choosing):
-            legal = enumerate(self.game.legal_actions(self.state))
-            joint = tuple(joint[0] if player in choosing else own[0] for player, own in legal)
-        return self.moved(joint, int(outcome) if outcome else None, None)
+            joint = self.drawn({choosing[0]: joint[0]}, dice)
+        return self.moved(joint, int(outcome) if outcome else None, dice)
 
     def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
         # The story of the dice is the same whenever the line is played again.
@@ -309,17 +313,18 @@ class Line:
             line = line.moved(line.drawn({}, dice), None, dice)
         raise ValueError("the game goes on without a choice and does not end")
 
-    def drawn(self, given: Mapping[int, int], dice: random.Random) -> JointAction:
+    def drawn(self, given: Mapping[int, int], dice: random.Random | None) -> JointAction:
         """Return a joint action: that of some players, and of the others an optimal one is drawn.
 
         Args:
             given: The actions of some players.
-            dice: Draws the others.
+            dice: Draws the others; not needed if no other player has a choice.
         """
         joint = []
         for player, own in enumerate(self.game.legal_actions(self.state)):
             action = given.get(player, own[0])
             if player not in given and len(own) > 1:
+                assert dice is not None
                 strategy = self.solved.policy(self.solved_state(self.state), player)
                 [action] = dice.choices(list(strategy), list(strategy.values()))
             joint.append(action)

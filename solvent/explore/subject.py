@@ -9,7 +9,7 @@ import random
 from collections.abc import Callable, Hashable
 from contextlib import suppress
 from dataclasses import astuple, dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from math import isfinite
 from threading import Lock, Thread
 from typing import Any
@@ -56,14 +56,13 @@ class Job:
     Attributes:
         result: The result; None until there is one.
         error: The reason why there will be none.
-        now: The progress so far, in words.
-        share: The progress so far, from 0 to 1.
+        progress: The progress so far.
     """
 
     def __init__(self, work: Work) -> None:
         self.result: Any = None
         self.error: Exception | None = None
-        self.now, self.share = "starting", 0.0
+        self.progress = Progress(0, None, "starting")
         self._thread = Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
 
@@ -89,13 +88,9 @@ class Job:
 
     def _run(self, work: Work) -> None:
         try:
-            self.result = work(self._told)
+            self.result = work(partial(setattr, self, "progress"))
         except Exception as error:  # The page that waits for the result shows it.
             self.error = error
-
-    def _told(self, progress: Progress) -> None:
-        self.now = progress.what
-        self.share = progress.done / progress.total if progress.total else 0.0
 
 
 class Jobs:

@@ -150,7 +150,7 @@ STRANGE = (
 
 ASKED = {
     "/board": (
-        *("s", "line", "at", "me", "do", "to", "f0", "f1", "f2", "f3", "f4", "f6", "quiz", "queue"),
+        *("s", "line", "at", "me", "do", "f0", "f1", "f2", "f3", "f4", "f6", "quiz", "queue"),
         *("answer", "panel", "new", "game"),
     ),
     "/board?panel=results": ("why", "reply"),

@@ -8,7 +8,7 @@ import numpy as np
 from gymnasium import wrappers
 
 from solvent.envs import Env, MaskObservation
-from solvent.envs.sampling import observations
+from solvent.envs.sampling import observed
 
 Wrap = Callable[[Any], Any]
 
@@ -18,7 +18,7 @@ class Permuted(gym.ObservationWrapper[Any, Any, Any]):
 
     def observation(self, observation: Any) -> Any:
         env: Any = self.unwrapped
-        kinds = (observations(env.game, 0, kind) for kind in ("vector", "onehot"))
+        kinds = (observed(env.game, 0, kind) for kind in ("vector", "onehot"))
         rows = next(rows for rows in kinds if rows.shape[1:] == observation.shape)
         [at] = np.flatnonzero((rows == observation).all(axis=1))
         return rows[(at + 1) % len(rows)]

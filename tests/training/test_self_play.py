@@ -17,7 +17,7 @@ from solvent.baselines import make_baseline
 from solvent.benchmark.run_folder import OPPONENT
 from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
-from solvent.envs.sampling import observations
+from solvent.envs.sampling import observed
 from solvent.exact import (
     best_response,
     exploitability,
@@ -432,7 +432,7 @@ def at_start(
     seen, legal = (
         torch.as_tensor(np.stack(arrays))
         for arrays in (
-            [observations(game, seat, "onehot")[state] for seat in (0, 1)],
+            [observed(game, seat, "onehot")[state] for seat in (0, 1)],
             [mask[state] for mask in game.mask],
         )
     )
