@@ -456,7 +456,7 @@ def score(
     [dim]solvent score model.zip ff-combat --trust --algorithm dqn[/]
     [dim]solvent score uniform pig --target 20[/]
     """
-    from solvent.cli.work import Zip, score_named
+    from solvent.cli.work import score_named
 
     for option in ("trust", "algorithm", "observation"):
         if _is_given(ctx, option) and policy_file.suffix != ".zip":
@@ -465,7 +465,7 @@ def score(
         policy_file,
         game,
         ctx.args,
-        Zip(trust, algorithm, observation),
+        {"trust": trust, "algorithm": algorithm, "observation": observation},
         solution=solution_folder,
         out=out,
         mode=mode,

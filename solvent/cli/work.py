@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -309,26 +309,11 @@ def _tasks_of_bench(
 _SCORED = "the policy to score, which is not a file,"
 
 
-@dataclass(frozen=True)
-class Zip:
-    """Options for reading a network of Stable-Baselines3.
-
-    Attributes:
-        trust: Whether the file is trusted; opening it runs code that it contains.
-        algorithm: The algorithm that trained it.
-        observation: Observation type of its inputs; None to infer it from the network.
-    """
-
-    trust: bool
-    algorithm: str
-    observation: str | None
-
-
 def score_named(
     what: Path,
     game: str | None,
     words: Sequence[str],
-    network: Zip,
+    network: Mapping[str, Any],
     *,
     solution: Path | None,
     out: Path | None,
@@ -345,7 +330,9 @@ def score_named(
             baseline or a player.
         game: The name of its game; None if the file or the solution records it.
         words: The parameters of the game.
-        network: The options for reading a ``.zip``.
+        network: The options for reading a ``.zip``: ``trust``, whether to run the code in it;
+            ``algorithm``, which trained it; ``observation``, the observation type of its inputs,
+            None to infer it from the network.
         solution: The folder of a solution, for a game without a table.
         out: The folder for partial results, for a game without a table.
         mode: Whether to score the greedy policy.
@@ -392,7 +379,7 @@ def score_named(
         table = cached_table(rules, progress=progress)
         illegal = None
         if is_zip:
-            policy, illegal = _network_policy(what, rules, table, network, mode=mode)
+            policy, illegal = _network_policy(what, rules, table, mode=mode, **network)
         else:
             named = make_baseline(str(what), table) if is_name else None
             policy = named or _policy_in(what, rules, table)
@@ -419,23 +406,30 @@ def _policy_in(file: Path, rules: Game, table: TabularGame) -> TabularPolicy:
 
 
 def _network_policy(
-    file: Path, rules: Game, table: TabularGame, network: Zip, *, mode: bool
+    file: Path,
+    rules: Game,
+    table: TabularGame,
+    *,
+    mode: bool,
+    trust: bool,
+    algorithm: str,
+    observation: str | None,
 ) -> tuple[TabularPolicy, Any]:
     """The policy of a network, and the probability that it gave to illegal actions."""
-    if not network.trust:
+    if not trust:
         raise ValueError(
             f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
         )
-    observation, player = _checked_request(file, rules, table, network)
+    observation, player = _checked_request(file, rules, table, algorithm, observation)
     from solvent.training import extract, load_model
 
-    model = load_model(file, network.algorithm, trust=True)
+    model = load_model(file, algorithm, trust=True)
     both = extract(model, table, observation=observation, player=player)
     return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
 
 
 def _checked_request(
-    file: Path, rules: Game, table: TabularGame, network: Zip
+    file: Path, rules: Game, table: TabularGame, algorithm: str, observation: str | None
 ) -> tuple[str | None, int]:
     """Return the observation type of a network, or None if it is not known, and its player.
 
@@ -449,7 +443,7 @@ def _checked_request(
 
     request = request_beside(file)
     if request is None:
-        return network.observation, 0
+        return observation, 0
     trained = game_of_request(request)
     if trained is not None:
         rules.info.check_same(trained.info, str(file))
@@ -458,10 +452,10 @@ def _checked_request(
             f"{file}: was trained on the model {request.get('model_hash')!s:.12}, but this "
             f"{rules.info.name} is the model {table.model_hash[:12]}"
         )
-    observed: str | None = request["env_kwargs"].get("observation", network.observation)
+    observed: str | None = request["env_kwargs"].get("observation", observation)
     for option, had, has in (
-        ("algorithm", request.get("algorithm", network.algorithm), network.algorithm),
-        ("observation", observed, network.observation or observed),
+        ("algorithm", request.get("algorithm", algorithm), algorithm),
+        ("observation", observed, observation or observed),
     ):
         if had != has:
             raise ValueError(

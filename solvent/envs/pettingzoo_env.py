@@ -122,8 +122,7 @@ class JointEpisode(TableState):
 
     def mask(self, player: int) -> NDArray[np.int8]:
         """The legal actions [A] of a player; all 1 once the episode has ended. A new array."""
-        mask: NDArray[np.int8] = self._tables[player].mask[self._at].copy()
-        return mask
+        return np.array(self._tables[player].mask[self._at])
 
     def observe(self, player: int) -> Any:
         """Return a player's observation; a new array."""
@@ -183,8 +182,7 @@ class SimulatedJointEpisode:
         return bool(self._simulation.acts(_ONE, _PLAYER[player])[0])
 
     def mask(self, player: int) -> NDArray[np.int8]:
-        mask: NDArray[np.int8] = self._simulation.legal(_ONE, _PLAYER[player])[0]
-        return mask
+        return np.array(self._simulation.legal(_ONE, _PLAYER[player])[0])
 
     def observe(self, player: int) -> Any:
         return self._simulation.observe(_ONE, _PLAYER[player])[0]
