@@ -35,10 +35,10 @@ from rich.table import Table
 
 from solvent.baselines import make_baseline
 from solvent.baselines.stage_games import RegretMatching
-from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.run_folder import IMPORTANCE, UNIFORM
 from solvent.benchmark.suites import Task, task_game
 from solvent.exact import Solution, best_response, policy_value, solve
+from solvent.exact.scoring import learned_exploitability
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import FootballLosses

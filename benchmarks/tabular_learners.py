@@ -31,9 +31,9 @@ from solvent.baselines.stage_games import (
     RegretMatching,
     StageLearner,
 )
-from solvent.benchmark.policies import learned_exploitability
 from solvent.benchmark.statistics import interquartile_mean
 from solvent.exact import cached_solution, solve
+from solvent.exact.scoring import learned_exploitability
 from solvent.games.greed.rules import Greed
 from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.training.environments import exploring_starts, free_choice

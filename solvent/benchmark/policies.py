@@ -43,9 +43,9 @@ from solvent.baselines.gate import tabulated
 from solvent.benchmark.records import BaselineRecord, TaskRecord, figures
 from solvent.benchmark.suites import TaskGame
 from solvent.envs.sampling import observed
-from solvent.exact import CertificateError, ImproperGameError, Score, Solution, load_policy
+from solvent.exact import Solution, load_policy
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
-from solvent.exact.scoring import LEARNED, comparable_score, exploitability, without_value
+from solvent.exact.scoring import comparable_score
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.files import StoreError
@@ -159,69 +159,17 @@ def run_policies(place: Path, game: TaskGame) -> tuple[Learned, ...]:
     )
 
 
-def recorded_score(
-    table: TabularGame,
-    policy: TabularPolicy,
-    solution: Solution,
-    *,
-    illegal: Floats | None = None,
-    tolerance: float = LEARNED,
-) -> Score:
-    """Return the score of a learned policy, which is never refused.
-
-    If a policy never ends an episode, its value is minus infinity where that costs, and NaN where
-    rewards cancel. Figures that could not be proved are NaN as well.
-
-    Args:
-        table: The table on which it is scored.
-        policy: Policy of one seat.
-        solution: Solution of `table`.
-        illegal: [S] probability that the learner gave to illegal actions before they were made
-            legal; none if left out.
-        tolerance: Widest accepted bracket of a best response, in units of the largest payoff.
-
-    Raises:
-        ValueError: If the policy or the solution is for another game.
-    """
-    try:
-        return comparable_score(table, policy, solution, illegal=illegal, tolerance=tolerance)
-    except CertificateError:
-        return without_value(table, policy, solution)
-
-
-def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
-    """Return the exploitability of a learned policy; NaN if it has none, or none can be proved.
-
-    A policy can be so close to the optimum that a best response waits a million moves for a
-    blunder, which widens the bracket of its value. A training does not fail because of that.
-    Infinite exploitability means that an episode never ends and costs reward for ever. This takes a
-    fraction of the time of a full score.
-
-    Args:
-        game: A game for two.
-        policy: A policy of either player.
-        solution: Solution of `game`.
-    """
-    try:
-        return exploitability(game, policy, solution, tolerance=LEARNED)
-    except (CertificateError, ImproperGameError):
-        return math.nan
-
-
-def figures_of_run(
-    game: TaskGame,
-    policies: Sequence[Learned],
-    score: Callable[..., Score] = recorded_score,
-) -> dict[str, Any]:
+def figures_of_run(game: TaskGame, policies: Sequence[Learned]) -> dict[str, Any]:
     """Return the figures of a run, as :class:`solvent.benchmark.records.AgentRecord` names them.
 
     Args:
         game: The game of the task.
         policies: The policies of each learned seat, seat 0 first.
-        score: Function from a table, a policy and a solution to a score.
     """
     sampled, greedy = (
-        figures([score(game.table, getattr(one, kind), game.solution) for one in policies])
+        figures(
+            [comparable_score(game.table, getattr(one, kind), game.solution) for one in policies]
+        )
         for kind in ("sampled", "mode")
     )
     return sampled | {f"mode_{name}": figure for name, figure in greedy.items()}
@@ -241,7 +189,7 @@ def best_constant(game: TabularGame, solution: Solution, seats: Sequence[int]) -
     for player in seats:
         actions = range(game.mask[player].shape[1])
         every = (TabularPolicy.constant(game, action, player=player) for action in actions)
-        scores = (recorded_score(game, policy, solution) for policy in every)
+        scores = (comparable_score(game, policy, solution) for policy in every)
         best.append(max(scores, key=lambda one: -math.inf if math.isnan(one.value) else one.value))
     return BaselineRecord("constant", **figures(best))
 
@@ -271,7 +219,7 @@ def score_baselines(
     ]
     # Every score is normalized by that of the uniform policy, which is therefore computed first.
     scores = {
-        name: [recorded_score(game, own[name], solution, tolerance=1e-9) for own in policies]
+        name: [comparable_score(game, own[name], solution, tolerance=1e-9) for own in policies]
         for name in sorted(policies[0], key=lambda name: name != "uniform")
     }
     return tuple(BaselineRecord(name, **figures(scores[name])) for name in policies[0])

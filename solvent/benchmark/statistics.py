@@ -119,24 +119,28 @@ def estimate(
         With an interval if every task has :data:`LEAST_SEEDS` runs, all of them finite, else with
         the range of all runs; None if there are no runs, or one of them has no score.
     """
-    return _estimate(tuple(tuple(own) for own in tasks if len(own)), statistic, over_tasks)
+    samples = tuple((tuple(own),) for own in tasks if len(own))
+    return _estimate(samples, statistic, over_tasks)
 
 
 # A report asks for the same statistic in several tables and charts.
 @lru_cache(maxsize=2**14)
 def _estimate(
-    tasks: tuple[tuple[float, ...], ...], statistic: Statistic, over_tasks: bool
+    tasks: tuple[tuple[tuple[float, ...], ...], ...], statistic: Statistic, over_tasks: bool
 ) -> RunStatistic | None:
-    runs = [np.array(scores, float) for scores in tasks]
-    if not runs or any(np.isnan(scores).any() for scores in runs):
+    """Estimate a statistic of the samples of each task, which are one or two algorithms' runs."""
+    samples = [tuple(np.array(own, float) for own in task) for task in tasks]
+    runs = [own for task in samples for own in task]
+    if not runs or any(np.isnan(own).any() for own in runs):
         return None
     mean = float(statistic(*runs))
-    enough = min(map(len, runs)) >= LEAST_SEEDS and all(np.isfinite(own).all() for own in runs)
-    if enough and not (over_tasks and len({*map(len, runs)}) > 1):
-        low, high = _ends([(own,) for own in runs], statistic, over_tasks=over_tasks)
-        return RunStatistic(mean, float(low), float(high), is_interval=True)
-    every = np.concatenate(runs)
-    return RunStatistic(mean, float(every.min()), float(every.max()), is_interval=False)
+    # The range of runs says something about a statistic of their scores, not of comparisons.
+    every = np.array([mean]) if statistic is _improvement else np.concatenate(runs)
+    uneven = over_tasks and len({tuple(map(len, task)) for task in tasks}) > 1
+    if min(map(len, runs)) < LEAST_SEEDS or uneven or not np.isfinite(every).all():
+        return RunStatistic(mean, float(every.min()), float(every.max()), is_interval=False)
+    low, high = _ends(samples, statistic, over_tasks=over_tasks)
+    return RunStatistic(mean, float(low), float(high), is_interval=True)
 
 
 def performance_profile(tasks: Scores, thresholds: Floats) -> Band:
@@ -181,20 +185,9 @@ def probability_of_improvement(
         With an interval if both have :data:`LEAST_SEEDS` runs in every task, else with the number
         itself as either end; None if there is no task left, or a run has no score.
     """
-    pairs = [
-        (np.asarray(x, float), np.asarray(y, float))
-        for x, y in zip(first, second, strict=True)
-        if len(x) and len(y)
-    ]
-    runs = [scores for pair in pairs for scores in pair]
-    if not runs or any(np.isnan(scores).any() for scores in runs):
-        return None
-    mean = float(_improvement(*runs))
-    uneven = len({(len(x), len(y)) for x, y in pairs}) > 1
-    if min(map(len, runs)) < LEAST_SEEDS or (over_tasks and uneven):
-        return RunStatistic(mean, mean, mean, is_interval=False)
-    low, high = _ends(pairs, _improvement, over_tasks=over_tasks)
-    return RunStatistic(mean, float(low), float(high), is_interval=True)
+    pairs = zip(first, second, strict=True)
+    samples = tuple((tuple(x), tuple(y)) for x, y in pairs if len(x) and len(y))
+    return _estimate(samples, _improvement, over_tasks)
 
 
 def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -> Band:
@@ -228,15 +221,13 @@ def curve_band(curves: Sequence[Sequence[tuple[float, float]]], along: Floats) -
 
 def _improvement(*runs: Floats, axis: int = -1) -> Floats:
     """Return the probability of improvement; the two algorithms' runs in each task take turns."""
-    from scipy.stats import rankdata
+    from scipy.stats import mannwhitneyu
 
-    shares = []
-    for x, y in zip(runs[::2], runs[1::2], strict=True):
-        # Ranks give U without a table of all pairs, which is too large for a thousand runs.
-        count, pairs = x.shape[axis], x.shape[axis] * y.shape[axis]
-        ranks = rankdata(np.concatenate((x, y), axis=axis), axis=axis)
-        won = np.take(ranks, range(count), axis=axis).sum(axis=axis) - count * (count + 1) / 2
-        shares.append(won / pairs)
+    shares = [
+        mannwhitneyu(x, y, axis=axis, method="asymptotic").statistic
+        / (x.shape[axis] * y.shape[axis])
+        for x, y in zip(runs[::2], runs[1::2], strict=True)
+    ]
     return np.asarray(np.mean(shares, axis=0))
 
 

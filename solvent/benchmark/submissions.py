@@ -26,7 +26,6 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, fields, replace
-from functools import partial
 from math import inf, isnan
 from pathlib import Path
 from random import SystemRandom
@@ -68,7 +67,6 @@ from solvent.benchmark.suites import (
     with_budget,
 )
 from solvent.benchmark.summary import UNTUNED, all_of
-from solvent.exact.scoring import LEARNED, comparable_score
 from solvent.model.files import StoreError, locked, named_folder, reporting, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import declared_names
@@ -528,9 +526,11 @@ def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator
 
 def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str, Any]:
     """Return the figures of a run, as :class:`AgentRecord` names them."""
-    found = figures_of_run(game, policies, partial(comparable_score, tolerance=LEARNED))
+    found = figures_of_run(game, policies)
     if isnan(found["value"]) or isnan(found["mode_value"]):
-        raise StoreError(f"{where}: a policy has no value: rewards cancel for ever")
+        raise StoreError(
+            f"{where}: a policy has no value: rewards cancel for ever, or none is proved"
+        )
     return found
 
 

@@ -9,6 +9,7 @@ equal budgets take different CPU times.
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 from solvent.baselines.q_learning import (
     EPSILON,
@@ -40,15 +41,12 @@ def learn_q(
     epsilon: float = EPSILON,
     exponent: float = STEP_SIZE_EXPONENT,
     initial: float = 0.0,
-) -> TabularPolicy:
+) -> Any:
     """Learn by tabular Q-learning (:mod:`solvent.baselines.q_learning`)."""
     learner = QLearning(
         make.simulator, make.player, seed=seed, epsilon=epsilon, exponent=exponent, initial=initial
     )
-    for done in _points(budget.timesteps, evaluations):
-        learner.learn(done - learner.moves)
-        callback(learner.policy(), done)
-    return learner.policy()
+    return _learn(learner.learn, learner.policy, budget, callback, evaluations)
 
 
 def learn_minimax_q(
@@ -60,20 +58,14 @@ def learn_minimax_q(
     exploration: float = 0.001,
     epsilon: float = EXPLORATION,
     exponent: float = STEP_SIZE_EXPONENT,
-) -> tuple[TabularPolicy, ...]:
+) -> Any:
     """Learn by Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
     The policies that are scored explore a little, so that episodes end.
     """
     learner = MinimaxQ(make.simulator, seed=seed, epsilon=epsilon, exponent=exponent)
-
-    def policies() -> tuple[TabularPolicy, ...]:
-        return tuple(learner.policy(player, exploration=exploration) for player in (0, 1))
-
-    for done in _points(budget.timesteps, evaluations):
-        learner.learn(done - learner.moves)
-        callback(policies(), done)
-    return policies()
+    policies = partial(_of_both, partial(learner.policy, exploration=exploration))
+    return _learn(learner.learn, policies, budget, callback, evaluations)
 
 
 def learn_by_sweeps(
@@ -83,14 +75,32 @@ def learn_by_sweeps(
     budget: Budget,
     callback: RunCallback,
     evaluations: int = _EVALUATIONS,
-) -> tuple[TabularPolicy, ...]:
+) -> Any:
     """Run a learner of stage games for both seats, in whole sweeps, without random numbers."""
-    learning = learner(make.table)
-    size = _sweep_size(make.table)
-    for done in _points(budget.timesteps // size, evaluations):
-        learning.learn(done - learning.sweeps)
-        callback((learning.policy(0), learning.policy(1)), done * size)
-    return learning.policy(0), learning.policy(1)
+    learning, size = learner(make.table), _sweep_size(make.table)
+    policies = partial(_of_both, learning.policy)
+    return _learn(learning.learn, policies, budget, callback, evaluations, size)
+
+
+def _of_both(policy: Callable[[int], TabularPolicy]) -> tuple[TabularPolicy, ...]:
+    return policy(0), policy(1)
+
+
+def _learn(
+    learn: Callable[[int], None],
+    policies: Callable[[], Any],
+    budget: Budget,
+    callback: RunCallback,
+    evaluations: int,
+    size: int = 1,
+) -> Any:
+    """Learn by moves or sweeps that take `size` timesteps each, and return the last policies."""
+    total, done = budget.timesteps // size, 0
+    for point in sorted({max(1, total * k // evaluations) for k in range(1, evaluations + 1)}):
+        learn(point - done)
+        done = point
+        callback(policies(), done * size)
+    return policies()
 
 
 def _sweep_size(game: TabularGame) -> int:
@@ -104,12 +114,6 @@ def _no_sweep(game: TaskGame) -> str | None:
     if steps is None or steps >= size:
         return None
     return f"a sweep takes {size:,} timesteps; the budget has {steps:,}"
-
-
-def _points(total: int, evaluations: int) -> list[int]:
-    """Return the numbers of moves or sweeps at the points of the learning curve."""
-    points = {max(1, total * k // evaluations) for k in range(1, evaluations + 1)}
-    return sorted(points)
 
 
 def _sweeping(learner: Callable[[TabularGame], StageLearner]) -> Algorithm:

@@ -498,11 +498,12 @@ def comparable_score(
     solution: Solution,
     *,
     illegal: Floats | None = None,
-    tolerance: float = 1e-9,
+    tolerance: float = LEARNED,
 ) -> Score:
-    """Return the score of a policy, or NaN if it has no value.
+    """Return the score of a policy among others, which is never refused.
 
-    Unlike :func:`score`, this does not refuse a policy under which rewards cancel for ever.
+    Unlike in :func:`score`, the figures are NaN if rewards cancel for ever under the policy, or if
+    none can be proved.
 
     Args:
         game: The game.
@@ -513,13 +514,30 @@ def comparable_score(
 
     Raises:
         ValueError: If the policy or the solution is for another game.
-        CertificateError: If the bracket of a best response is wider than `tolerance`, or none could
-            be proved.
     """
     try:
         return score(game, policy, solution, illegal=illegal, tolerance=tolerance)
-    except ImproperGameError:
+    except (CertificateError, ImproperGameError):
         return without_value(game, policy, solution)
+
+
+def learned_exploitability(game: TabularGame, policy: TabularPolicy, solution: Solution) -> float:
+    """Return the exploitability of a learned policy; NaN if it has none, or none can be proved.
+
+    A policy can be so close to the optimum that a best response waits a million moves for a
+    blunder, which widens the bracket of its value. A training does not fail because of that.
+    Infinite exploitability means that an episode never ends and costs reward for ever. This takes a
+    fraction of the time of a full score.
+
+    Args:
+        game: A game for two.
+        policy: A policy of either player.
+        solution: Solution of `game`.
+    """
+    try:
+        return exploitability(game, policy, solution, tolerance=LEARNED)
+    except (CertificateError, ImproperGameError):
+        return np.nan
 
 
 def without_value(game: TabularGame, policy: TabularPolicy, solution: Solution) -> Score:

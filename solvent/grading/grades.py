@@ -623,7 +623,7 @@ def _array(exercise: Exercise, subject: ExerciseTables, answer: Any) -> Floats:
 
 def _of_policy(exercise: Exercise, subject: ExerciseTables, policy: TabularPolicy) -> Grade:
     table, solution = subject.table, subject.solution
-    score = comparable_score(table, policy, solution, tolerance=LEARNED)
+    score = comparable_score(table, policy, solution)
     gap = score.optimality_gap
     lines = [f"The value of the policy is {score.value:.6g}, and the optimum {score.optimum:.6g}."]
     try:

@@ -33,10 +33,10 @@ from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.baselines.network import Network, NetworkPlayer
-from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.progress import Moment, Report
 from solvent.exact import Solution, cached_solution
 from solvent.exact.learning_curve import Evaluation, write_curve
+from solvent.exact.scoring import comparable_score, learned_exploitability
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_integer, shown
@@ -463,8 +463,8 @@ class ExactEvalCallback(CurveCallback):
             gate=self._gate,
         )
         self._gate = False
-        sampled = recorded_score(self.game, policies.sampled, self.solution)
-        mode = recorded_score(self.game, policies.mode, self.solution)
+        sampled = comparable_score(self.game, policies.sampled, self.solution)
+        mode = comparable_score(self.game, policies.mode, self.solution)
         self.logger.record("exact/worst_start_gap", sampled.worst_start_gap)
         self.logger.record("exact/mode_worst_start_gap", mode.worst_start_gap)
         return {

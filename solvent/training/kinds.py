@@ -16,7 +16,6 @@ from gymnasium.vector import AutoresetMode
 from stable_baselines3.common.base_class import BaseAlgorithm
 
 from solvent.baselines.network import NetworkPlayer, load_network, save_network
-from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.run_folder import (
     IMPORTANCE,
     MET,
@@ -32,6 +31,7 @@ from solvent.envs.env import learned_seat
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
+from solvent.exact.scoring import comparable_score, learned_exploitability
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
@@ -233,7 +233,7 @@ class WithTable(Training):
             illegal: [S] its probability of illegal actions, if known.
         """
         own = replace(policy, model_hash=self.left.model_hash)
-        result = recorded_score(self.left, own, self.optimum, illegal=illegal)
+        result = comparable_score(self.left, own, self.optimum, illegal=illegal)
         if self.left is self.game:
             return result
         # The gap is to the best response to one opponent, exploitability to the worst opponent.

@@ -37,15 +37,14 @@ from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from sb3_contrib.common.maskable.utils import get_action_masks
 from stable_baselines3 import DQN, PPO
-from stable_baselines3.common.buffers import ReplayBuffer, RolloutBuffer
-from stable_baselines3.common.callbacks import BaseCallback
+from stable_baselines3.common.buffers import ReplayBuffer
 from stable_baselines3.common.noise import ActionNoise
 from stable_baselines3.common.on_policy_algorithm import OnPolicyAlgorithm
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import FlattenExtractor
 from stable_baselines3.common.type_aliases import ReplayBufferSamples
 from stable_baselines3.common.utils import explained_variance
-from stable_baselines3.common.vec_env import VecEnv, VecNormalize
+from stable_baselines3.common.vec_env import VecNormalize
 from torch import Tensor, nn
 
 from solvent.model.parameters import shown
@@ -69,13 +68,29 @@ class DistinctObservations:
             far.
         probabilities: [U, A] probability of each action.
         values: [U, 1] critic's value of each observation.
+        steps: [n] numbers of the observations in each step of the rollout.
     """
 
     def __init__(self, policy: ActorCriticPolicy) -> None:
         self._policy = policy
         self._numbers: dict[bytes, int] = {}
         self._seen: list[tuple[Tensor, ...]] = []
+        self.steps: list[Tensor] = []
         self.log_probabilities = self.probabilities = self.values = torch.empty(0)
+
+    def act(self, seen: Tensor, **told: Array | None) -> tuple[Tensor, Tensor, Tensor]:
+        """Return actions, values and log probabilities of a step, as the policy's ``forward`` does.
+
+        Args:
+            seen: [n, D] observations.
+            told: The legal actions, if actions are masked.
+        """
+        masks = (legal for legal in told.values() if legal is not None)
+        which = self.find(seen.numpy(), *masks)
+        self.steps.append(which)
+        chosen = torch.multinomial(self.probabilities[which], 1, replacement=True)
+        log_policy = self.log_probabilities[which].gather(1, chosen)
+        return chosen[:, 0], self.values[which], log_policy[:, 0]
 
     def find(self, *seen: Array) -> Tensor:
         """Return the numbers of observations, [n]; new ones are added and evaluated.
@@ -197,8 +212,8 @@ class _OncePerObservation(OnPolicyAlgorithm):
     normalize_advantage: bool
     target_kl: float | None
 
-    _rollout: tuple[DistinctObservations, Array] | None = None
-    """The distinct observations of the last rollout, and [steps, environments] their numbers."""
+    _rollout: DistinctObservations | None = None
+    """The distinct observations of the last rollout."""
 
     def _excluded_save_params(self) -> list[str]:
         return [*super()._excluded_save_params(), "_rollout"]
@@ -217,71 +232,25 @@ class _OncePerObservation(OnPolicyAlgorithm):
             and self.target_kl is None
         )
 
-    @torch.no_grad()
-    def collect_rollouts(
-        self,
-        env: VecEnv,
-        callback: BaseCallback,
-        rollout_buffer: RolloutBuffer,
-        n_rollout_steps: int,
-        use_masking: bool = False,
-    ) -> bool:
+    def collect_rollouts(self, *arguments: Any, **others: Any) -> bool:
         """Collect a rollout; the network is evaluated once for each distinct observation in it.
 
         Args:
-            env: The environments.
-            callback: Called before the rollout, after each step, and after the rollout.
-            rollout_buffer: The buffer to fill.
-            n_rollout_steps: Number of steps in each environment.
-            use_masking: Whether actions are masked.
+            arguments: Positional arguments of Stable-Baselines3's method.
+            others: Keyword arguments of Stable-Baselines3's method.
 
         Returns:
             Whether to go on, as the callback says.
         """
         if not self._is_plain():
-            masking = (use_masking,) if isinstance(self, MaskablePPO) else ()
-            return super().collect_rollouts(
-                env, callback, rollout_buffer, n_rollout_steps, *masking
-            )
-        rollout_buffer.reset()
-        callback.on_rollout_start()
-        found = DistinctObservations(self.policy)
-        numbers = []
-        for _ in range(n_rollout_steps):
-            seen: Any = self._last_obs
-            masks = {"action_masks": get_action_masks(env)} if use_masking else {}
-            which = found.find(seen, *masks.values())
-            numbers.append(which)
-            chosen = torch.multinomial(found.probabilities[which], 1, replacement=True)
-            actions = chosen[:, 0].numpy()
-            new_obs, rewards, dones, infos = env.step(actions)
-            self.num_timesteps += env.num_envs
-            callback.update_locals(locals())
-            if not callback.on_step():
-                return False
-            over = np.flatnonzero(dones)
-            ended = [infos[i] for i in over]
-            self._update_info_buffer(ended, np.ones(len(over), bool))
-            for i, info in zip(over, ended, strict=True):
-                if info.get("TimeLimit.truncated", False):
-                    last = torch.from_numpy(info["terminal_observation"][None]).float()
-                    rewards[i] += self.gamma * self.policy.predict_values(last).item()
-            rollout_buffer.add(
-                seen,
-                chosen.numpy(),
-                rewards,
-                self._last_episode_starts,  # type: ignore[arg-type]
-                found.values[which],
-                found.log_probabilities[which].gather(1, chosen)[:, 0],
-                **masks,
-            )
-            self._last_obs, self._last_episode_starts = new_obs, dones  # type: ignore[assignment]
-        values = self.policy.predict_values(torch.from_numpy(new_obs).float())
-        rollout_buffer.compute_returns_and_advantage(values, dones)
-        self._rollout = found, torch.stack(numbers).numpy()
-        callback.update_locals(locals())
-        callback.on_rollout_end()
-        return True
+            return super().collect_rollouts(*arguments, **others)
+        self._rollout = DistinctObservations(self.policy)
+        # Stable-Baselines3 calls the policy once a step, and a module its attribute of this name.
+        self.policy.forward = self._rollout.act  # type: ignore[assignment, method-assign]
+        try:
+            return super().collect_rollouts(*arguments, **others)
+        finally:
+            del self.policy.forward
 
     def train(self) -> None:
         """Update the network by the last rollout, as :meth:`stable_baselines3.PPO.train` does.
@@ -291,7 +260,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
         if self._rollout is None:
             super().train()
             return
-        (found, numbers), self._rollout = self._rollout, None
+        found, self._rollout = self._rollout, None
         buffer = self.rollout_buffer
         self._update_learning_rate(self.policy.optimizer)
         clip = self.clip_range(self._current_progress_remaining)
@@ -299,7 +268,7 @@ class _OncePerObservation(OnPolicyAlgorithm):
         which, action, advantage, returns = (
             buffer.swap_and_flatten(array)[:, 0]
             for array in (
-                numbers,
+                torch.stack(found.steps).numpy(),
                 buffer.actions.astype(np.int64),
                 buffer.advantages.astype(np.float64),
                 buffer.returns.astype(np.float64),

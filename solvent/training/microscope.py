@@ -42,9 +42,9 @@ import numpy as np
 import torch
 from stable_baselines3.common.off_policy_algorithm import OffPolicyAlgorithm
 
-from solvent.benchmark.policies import recorded_score
 from solvent.envs.env import learned_seat
 from solvent.exact import CertificateError, ImproperGameError, Solution, cached_solution
+from solvent.exact.scoring import comparable_score
 from solvent.exact.solver import solve_table
 from solvent.model import Game, TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools, Floats
@@ -222,7 +222,7 @@ def _greedy_gap(policy: Any, values: LearnerValues, at: Any, solution: Solution)
     chosen[at, best] = 1.0
     mask = values.game.mask[values.player]
     found = TabularPolicy.of(values.game, project(chosen, mask), player=values.player)
-    return recorded_score(values.game, found, solution).optimality_gap
+    return comparable_score(values.game, found, solution).optimality_gap
 
 
 @dataclass(frozen=True, eq=False)
@@ -335,7 +335,7 @@ class Microscope(Informed):
         begun = time.process_time()
         self.policies = self.values.policies(gate=not self.readings)
         policy, greedy = self.policies
-        scores = [recorded_score(self.game, one, self.solution) for one in self.policies]
+        scores = [comparable_score(self.game, one, self.solution) for one in self.policies]
         visits = self.values.visits(policy)
         optimal = self.values.visits(self.solution.policies[self.player])
         found = self._estimates(policy, greedy, visits)
@@ -491,7 +491,7 @@ def microscope(
             kind = ExactTargets if of_values else ExactAdvantages
             exact = train(kind(seat.left, **of_seat))
             _, greedy = exact.values.policies()
-            exact_gap = recorded_score(seat.left, greedy, scope.solution).optimality_gap
+            exact_gap = comparable_score(seat.left, greedy, scope.solution).optimality_gap
             gap = scope.readings[-1].greedy_gap
             network = min(approximation(scope.values, scope.solution), gap)
             tried = visited_gap(seat.left, scope.visited, scope.solution, seat.player)

@@ -39,7 +39,6 @@ from solvent.benchmark.policies import (
     best_constant,
     figures_of_run,
     learned_policies,
-    recorded_score,
     run_policies,
     task_record,
 )
@@ -61,6 +60,7 @@ from solvent.benchmark.summary import as_csv, as_json, summarize
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
 from solvent.exact import ImproperGameError, StoreError, load_policy, save_policy, score, solve
 from solvent.exact.learning_curve import read_curve
+from solvent.exact.scoring import comparable_score
 from solvent.model import TabularPolicy
 from solvent.model.registry import declared_names
 from solvent.report.page import render
@@ -749,5 +749,5 @@ def test_seat_1_is_scored_for_its_player() -> None:
     game = task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": 1}))
     value, lower, upper = game.optimum
     assert lower <= value <= upper
-    found = recorded_score(game.table, game.solution.policies[1], game.solution)
+    found = comparable_score(game.table, game.solution.policies[1], game.solution)
     assert (found.value, found.optimality_gap) == pytest.approx((value, 0), abs=1e-9)

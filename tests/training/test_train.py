@@ -22,11 +22,11 @@ from stable_baselines3.common.callbacks import BaseCallback
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
 from solvent import make_game
-from solvent.benchmark import policies as module
 from solvent.benchmark.bench import bench
-from solvent.benchmark.policies import learned_exploitability, recorded_score
 from solvent.benchmark.suites import Task
 from solvent.exact import StoreError, score, solve
+from solvent.exact import scoring as module
+from solvent.exact.scoring import comparable_score, learned_exploitability
 from solvent.games import Pig
 from solvent.model import TabularGame, TabularPolicy, compile_game, discounted
 from solvent.model.files import LOCK, locked
@@ -461,7 +461,7 @@ def test_without_a_proof_they_are_not_numbers(player: int, monkeypatch: pytest.M
     monkeypatch.setattr(module, "LEARNED", 1e-300)
     policy, solution = TabularPolicy.uniform(pig, player=player), solve(pig)
     illegal = np.zeros(pig.n_states)
-    found = recorded_score(pig, policy, solution, illegal=illegal, tolerance=1e-300)
+    found = comparable_score(pig, policy, solution, illegal=illegal, tolerance=1e-300)
     assert isnan(found.value)
     assert isnan(found.optimality_gap)
     assert found.optimum == score(pig, policy, solution).optimum
