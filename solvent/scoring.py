@@ -20,6 +20,7 @@ from solvent.baselines.gate import check_wrappers, layers, replay, singles, tabu
 from solvent.envs.env import learned_seat
 from solvent.envs.sampling import observed
 from solvent.exact import (
+    Score,
     Solution,
     best_response,
     cached_solution,
@@ -27,9 +28,8 @@ from solvent.exact import (
     policy_value,
     state_visitation,
 )
+from solvent.exact import score as score_table
 from solvent.exact.hardness import LARGEST, Hardness, measure_hardness
-from solvent.exact.scoring import Score
-from solvent.exact.scoring import score as score_table
 from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table, discounted
 from solvent.model.arrays import Floats, grouped_sum
 from solvent.model.gymnasium_table import numbers_of

@@ -109,12 +109,10 @@ class Snapshot(NamedTuple):
     """A past state of a learner.
 
     Attributes:
-        timesteps: Number of steps that it had taken; -1 if unknown.
         parameters: The parameters of its networks, by name.
         opponent: Its policy for the other seat, in the environment's form for opponents.
     """
 
-    timesteps: int
     parameters: Arrays
     opponent: Any
 
@@ -126,8 +124,8 @@ class SelfPlayEnv(NativeVecEnv):
 
     Args:
         env: The environment. Unless `size` is 0 it has ``set_opponents``.
-        policy_of: Function from a learner and a name to the learner's present policy, in the
-            environment's form for opponents.
+        policy_of: Function from a learner to its present policy, in the environment's form for
+            opponents.
         averages: The average policies of both seats, which each remembered policy joins; none in a
             game without a table.
         size: Largest number of snapshots in the pool; the oldest is dropped first. With 0 there is
@@ -145,7 +143,7 @@ class SelfPlayEnv(NativeVecEnv):
     def __init__(
         self,
         env: VectorEnv[Any, Any, Any],
-        policy_of: Callable[[BaseAlgorithm, str], Any],
+        policy_of: Callable[[BaseAlgorithm], Any],
         *,
         averages: Sequence[AveragePolicy] = (),
         size: int = 0,
@@ -172,7 +170,7 @@ class SelfPlayEnv(NativeVecEnv):
         Running episodes continue against an opponent drawn from the new pool.
         """
         self._learner, self.remembered = learner, learner.num_timesteps
-        snapshot = self._snapshot(learner, self.remembered)
+        snapshot = self._snapshot(learner)
         if self.averages:
             for average, policy in zip(self.averages, snapshot.opponent, strict=True):
                 average.add(without_roles(policy, average.game))
@@ -184,8 +182,6 @@ class SelfPlayEnv(NativeVecEnv):
         state = super().get_state()
         count = self.averages[0].count if self.averages else len(self.snapshots)
         state["remembered"] = np.array([self.remembered, count])
-        if self._size and self.averages:
-            state["past"] = np.array([one.timesteps for one in self.snapshots])
         for k, snapshot in enumerate(self.snapshots):
             state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
         return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
@@ -207,16 +203,19 @@ class SelfPlayEnv(NativeVecEnv):
             average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
             last = self.snapshots[-1]
-            pool = self._restored(state) if self.averages else _networks(last, state)
-            self._set_pool(pool)
+            held = [
+                {name: state[f"past {k}{name}"] for name in last.parameters}
+                for k in range(min(int(saved[1]), self._size))
+            ]
+            self._set_pool(self._restored(held) if self.averages else _networks(last, held))
         super().set_state(state)
 
     def _set_pool(self, snapshots: list[Snapshot]) -> None:
         self.snapshots = snapshots
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
 
-    def _snapshot(self, learner: BaseAlgorithm, timesteps: int) -> Snapshot:
-        opponent = self._policy_of(learner, f"self at {timesteps}")
+    def _snapshot(self, learner: BaseAlgorithm) -> Snapshot:
+        opponent = self._policy_of(learner)
         weights = learner.policy.state_dict()
         copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
         if isinstance(opponent, NetworkPlayer):
@@ -225,37 +224,36 @@ class SelfPlayEnv(NativeVecEnv):
                 for name in ("weights", "biases")
                 for layer, array in enumerate(getattr(opponent.network, name))
             }
-        return Snapshot(timesteps, copies, opponent)
+        return Snapshot(copies, opponent)
 
-    def _restored(self, state: Arrays) -> list[Snapshot]:
-        """Return the saved snapshots; equal parameters give equal policies."""
+    def _restored(self, held: list[Arrays]) -> list[Snapshot]:
+        """Return the snapshots with some parameters; equal parameters give equal policies."""
         assert self._learner is not None
         policy = self._learner.policy
         present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
         snapshots = []
-        for k, timesteps in enumerate(state["past"].tolist()):
+        for parameters in held:
             policy.load_state_dict(
-                {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
+                {name: torch.from_numpy(parameters[f":{name}"]) for name in present}
             )
-            snapshots.append(self._snapshot(self._learner, timesteps))
+            snapshots.append(self._snapshot(self._learner))
         policy.load_state_dict(present)
         return snapshots
 
 
-def _networks(like: Snapshot, state: Arrays) -> list[Snapshot]:
-    """Return the saved snapshots whose opponents are networks with the layers of another's."""
+def _networks(like: Snapshot, held: list[Arrays]) -> list[Snapshot]:
+    """Return the snapshots whose opponents are networks with the layers of another's."""
     snapshots = []
-    for k in range(int(state["remembered"][1])):
-        parameters = {name: state[f"past {k}{name}"] for name in like.parameters}
+    for parameters in held:
         layers = list(parameters.values())
         weights, biases = layers[: len(layers) // 2], layers[len(layers) // 2 :]
         network = Network(tuple(weights), tuple(biases), like.opponent.network.activation)
-        snapshots.append(Snapshot(-1, parameters, replace(like.opponent, network=network)))
+        snapshots.append(Snapshot(parameters, replace(like.opponent, network=network)))
     return snapshots
 
 
 def policies_of_seats(
-    game: TabularGame, observation: str, learner: BaseAlgorithm, name: str
+    game: TabularGame, observation: str, learner: BaseAlgorithm
 ) -> tuple[TabularPolicy, ...]:
     """Return a learner's present policies in both seats, as tables.
 
@@ -263,10 +261,9 @@ def policies_of_seats(
         game: The game that its environment samples.
         observation: The kind of observation that the learner gets.
         learner: The learner.
-        name: The name of the policies.
     """
     return tuple(
-        extract(learner, game, observation=observation, player=seat, name=name, gate=False).sampled
+        extract(learner, game, observation=observation, player=seat, gate=False).sampled
         for seat in SEATS
     )
 

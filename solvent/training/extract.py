@@ -97,7 +97,7 @@ def inputs(model: BaseAlgorithm, game: TabularGame, observation: str | Array, pl
     ]
     # Earlier inputs of the learner were normalized with the statistics of that moment.
     last = model._last_obs if own is None else getattr(own, "old_obs", None)
-    _check_last(model, last, [rows, *others], name)
+    _check_last(last, [rows, *others], name)
     return rows if own is None else np.asarray(own.normalize_obs(rows))
 
 
@@ -194,8 +194,8 @@ def _folded(game: TabularGame) -> bool:
     return game.info.players == 2 and not all((n > 1).any() for n in game.action_count)
 
 
-def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: str) -> None:
-    """Refuse a network whose last observations, or without any its input space, are foreign."""
+def _check_last(last: Any, known: Sequence[Array], name: str) -> None:
+    """Refuse a network whose last observations are foreign."""
     if last is not None:
         # In the network's precision; adding 0 turns a negative zero into an ordinary one.
         seen, *tables = (np.asarray(a, np.float32) + np.float32(0) for a in (last, *known))
@@ -207,15 +207,6 @@ def _check_last(model: BaseAlgorithm, last: Any, known: Sequence[Array], name: s
                 f"the network last saw observations that are no {name} of the game; if it was "
                 f"trained under VecNormalize, pass it as a function: "
                 f"lambda seen: model.predict(venv.normalize_obs(seen), deterministic=True)[0]"
-            )
-    elif model.env is None and known[0].ndim > 1:
-        # The space of numbers was compared before.
-        joint = [np.concatenate(known)] if len({k.shape[1:] for k in known}) == 1 else []
-        spaces = [observation_space(k.reshape(len(k), -1)) for k in (*known, *joint)]
-        if model.observation_space not in spaces:
-            raise ValueError(
-                f"the network takes {model.observation_space!s:.60}, which is not the space of "
-                f"{name}: train on what the game shows"
             )
 
 

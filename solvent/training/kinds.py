@@ -32,10 +32,9 @@ from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import Score, Solution, cached_solution, load_policy, save_policy
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import comparable_score, learned_exploitability
-from solvent.model import Game, TabularGame, TabularPolicy
+from solvent.model import Game, TabularGame, TabularPolicy, make_game
 from solvent.model.arrays import Floats
 from solvent.model.parameters import check_choice, check_integer, is_number, shown
-from solvent.model.registry import make_game
 from solvent.training.algorithms import Hyperparameters, Learner
 from solvent.training.callback import (
     AveragePolicy,
@@ -464,7 +463,7 @@ class WithoutTable(Training):
         if not own:
             return NativeVecEnv(env)
         size = self.request["past_selves"]
-        return SelfPlayEnv(env, lambda model, _: self._player(model), size=size)
+        return SelfPlayEnv(env, self._player, size=size)
 
     def make_curve(self, *, every: int, path: Path) -> CurveCallback:
         return ReturnCallback(every=every, path=path)

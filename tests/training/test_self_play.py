@@ -237,13 +237,12 @@ def test_the_pool_keeps_the_latest_snapshots(tiny: TabularGame) -> None:
         model.learn(128, callback=callback, reset_num_timesteps=False)
     played[model.num_timesteps] = [extract(model, tiny, player=p).sampled for p in (0, 1)]
     # A snapshot is taken when the next transitions are collected, and none were after the end.
-    assert [past.timesteps for past in venv.snapshots] == [256, 384, 512]
     assert venv.weights == [0.25, 0.25, 0.5]
     pool = venv.env.unwrapped.opponents  # type: ignore[attr-defined]
-    for past, opponent in zip(venv.snapshots, pool, strict=True):
+    for steps, past, opponent in zip((256, 384, 512), venv.snapshots, pool, strict=True):
         by_player = {policy.player: policy for policy in opponent}
         for player in (0, 1):
-            expected = played[past.timesteps][player].probabilities
+            expected = played[steps][player].probabilities
             np.testing.assert_array_equal(past.opponent[player].probabilities, expected)
             np.testing.assert_array_equal(by_player[player].probabilities, expected)
 
