@@ -9,15 +9,19 @@ of a drawing stay aligned in the font that comes with pygame, although its chara
 width.
 """
 
+from __future__ import annotations
+
 import re
 from collections.abc import Iterable
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-import pygame
 from numpy.typing import NDArray
 
 from solvent.model import Game
+
+if TYPE_CHECKING:
+    import pygame
 
 CELL = (13, 36)
 """Width and height of a cell, in pixels."""
@@ -63,7 +67,7 @@ class Screen:
         self._clock: Any = None
 
     @classmethod
-    def for_states(cls, rules: Game, states: Iterable[Any]) -> Self:
+    def for_states(cls, rules: Game, states: Iterable[Any]) -> Screen:
         """Return a screen as large as the largest drawing of the given states.
 
         The size does not depend on the state that is shown, as makers of videos require.
@@ -74,11 +78,15 @@ class Screen:
 
     def picture(self, text: str) -> NDArray[np.uint8]:
         """Return a drawing as an RGB array [height, width, 3]."""
+        import pygame
+
         pixels = pygame.surfarray.array3d(self._paint(text))
         return np.ascontiguousarray(pixels.transpose(1, 0, 2))
 
     def show(self, text: str, frames_per_second: float) -> None:
         """Show a drawing in the window, opened by the first call, and wait for the frame to end."""
+        import pygame
+
         if self._window is None:
             pygame.display.init()
             pygame.display.set_caption(self._title)
@@ -92,10 +100,14 @@ class Screen:
     def close(self) -> None:
         """Close the window, if it was opened."""
         if self._window is not None:
+            import pygame
+
             pygame.display.quit()
             self._window = None
 
     def _paint(self, text: str) -> pygame.Surface:
+        import pygame
+
         pygame.font.init()
         font = pygame.font.Font(None, FONT_SIZE)
         surface = pygame.Surface(self.size)
@@ -126,12 +138,16 @@ class Screen:
 
 def _cells(row: int, column: int, width: int) -> pygame.Rect:
     """Return the rectangle of `width` adjacent cells, in pixels."""
+    import pygame
+
     return pygame.Rect(MARGIN + column * CELL[0], MARGIN + row * CELL[1], width * CELL[0], CELL[1])
 
 
 def _paint_gauge(
     surface: pygame.Surface, cells: pygame.Rect, share: float, colour: tuple[int, int, int]
 ) -> None:
+    import pygame
+
     track = cells.inflate(0, -CELL[1] // 2)
     pygame.draw.rect(surface, TRACK, track, border_radius=4)
     filled = pygame.Rect(track.topleft, (round(track.width * share), track.height))
@@ -145,6 +161,8 @@ def _paint_gauge(
 
 def _paint_pitch(surface: pygame.Surface, cells: pygame.Rect, text: str) -> None:
     """Paint one line of a football field, each character on an equal part of the cells."""
+    import pygame
+
     width = cells.width // len(text)
 
     def part(first: int, count: int) -> pygame.Rect:
