@@ -372,7 +372,7 @@ REFUSED: list[tuple[str, str]] = [
     ("solve ff-combat --damage four", "allowed are standard, three"),
     ("solve CartPole-v1", "has no P; only environments that publish it"),
     ("solve FrozenLake-v1 --size 3", "no parameter of FrozenLake-v1"),
-    ("play pig --player 2", "player is 2; allowed in pig are 0 and 1"),
+    ("play pig --player 2", "player is 2; allowed are whole numbers from 0 to 1"),
     ("play pig --target 10 --against wizard", "opponent for player 1 of pig is 'wizard'"),
     ("train chess --out x", "no game or environment 'chess'; `solvent list` shows all"),
     ("explore greed --limit 8 --policy no-file.npz", "no-file.npz"),

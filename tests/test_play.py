@@ -173,7 +173,7 @@ def test_wrong_sides_and_opponents_are_refused() -> None:
     table, combat = compile_game(pig), compile_game(SMALL)
     uniform = TabularPolicy.uniform
     rows: tuple[tuple[Game, dict[str, Any], str], ...] = (
-        (pig, {"player": 2}, "player is 2; allowed in pig are 0 and 1"),
+        (pig, {"player": 2}, "player is 2; allowed are whole numbers from 0 to 1"),
         (pig, {"opponent": uniform(table)}, "is for player 0, which is you"),
         (Pig(target=11), {"opponent": uniform(table, player=1)}, "was made for the model"),
         (SMALL, {"opponent": uniform(combat)}, "a game for one; it has no opponent"),

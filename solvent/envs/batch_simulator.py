@@ -108,19 +108,6 @@ class BatchSimulator(ABC):
         """Return additional entries of the info, arrays [n] by name."""
         return {}
 
-    def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
-        """Replace the pool; episodes that are under way draw their opponents anew and go on.
-
-        Args:
-            opponents: Policies or players for the other seat.
-            weights: Weights with which they are drawn; None draws uniformly.
-
-        Raises:
-            ValueError: If there are no opponents or one does not fit, or the weights are not
-                positive numbers.
-        """
-        raise NotImplementedError("the learners have no opponents")
-
     def seed(
         self, seeds: Sequence[int | None], chosen: Bools, generator: np.random.Generator
     ) -> None:
@@ -198,17 +185,27 @@ class BatchSimulator(ABC):
 class SeatSimulator(BatchSimulator):
     """A simulator of learners in seats of a two-player game, each against an opponent from a pool.
 
-    In its arrays, ``"side"`` is an index into `seats`, and ``"opponent"`` one into `opponents`.
+    In its arrays, ``"side"`` is an index into `seats`, and ``"opponent"`` one into `opponents`. An
+    opponent is drawn from the thresholds `_weight`, [K].
     """
 
     _weight: Ints
-    """The thresholds from which an opponent is drawn, [K]."""
 
     @abstractmethod
     def _set_pool(self, opponents: Any, weights: Sequence[float] | None) -> None:
         """Replace the pool; see :meth:`set_opponents`."""
 
     def set_opponents(self, opponents: Any, weights: Sequence[float] | None) -> None:
+        """Replace the pool; episodes that are under way draw their opponents anew and go on.
+
+        Args:
+            opponents: Policies or players for the other seat.
+            weights: Weights with which they are drawn; None draws uniformly.
+
+        Raises:
+            ValueError: If there are no opponents or one does not fit, or the weights are not
+                positive numbers.
+        """
         from solvent.envs.kernels import draw_entries
 
         self._set_pool(opponents, weights)

@@ -32,7 +32,7 @@ from solvent.exact import SolvedGame
 from solvent.explore.decision import who_acts
 from solvent.model import Game, JointAction, Outcome, ValueScale
 from solvent.model.game import Words, deciders, words
-from solvent.model.parameters import shown
+from solvent.model.parameters import check_integer, shown
 from solvent.model.text import action_names
 from solvent.play.session import valued
 
@@ -421,12 +421,8 @@ def number(query: Query, name: str, default: int, low: int, high: int) -> int:
     text = query.get(name, "").strip()
     if not text:
         return default
-    digits = text.removeprefix("-").removeprefix("−")
-    if digits.isascii() and digits.isdecimal() and len(digits) < 16:
-        found = int(digits) if digits == text else -int(digits)
-        if low <= found <= high:
-            return found
-    raise ValueError(f"{name} is {shown(text)}; allowed are whole numbers from {low} to {high}")
+    whole = re.fullmatch("-?[0-9]{1,15}", text.replace("−", "-"))
+    return check_integer(int(whole[0]) if whole else text, name, low, high)
 
 
 def one_of(query: Query, name: str, allowed: Iterable[int]) -> int | None:

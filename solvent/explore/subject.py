@@ -310,8 +310,7 @@ class Subject:
     def task(self) -> SolvedTask:
         """The game as a report has it, without baselines; of a table only."""
         table = self.tabled("a map")
-        record = game_record(table, ())
-        return SolvedTask(record, table.game, table.table, table.solution, ())
+        return SolvedTask(table.game, table.table, table.solution, game_record(table, ()))
 
     @cached_property
     def state_map(self) -> StateMap:

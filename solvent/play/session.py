@@ -29,7 +29,7 @@ from solvent.model import (
     cached_table,
 )
 from solvent.model.game import Alternating, Words, words
-from solvent.model.parameters import nearest, shown
+from solvent.model.parameters import check_integer, nearest
 from solvent.model.progress import OnProgress
 from solvent.model.registry import make_game, spec_of
 from solvent.model.text import action_names, signed
@@ -523,9 +523,7 @@ def play(
         game = make_game(game)
     rules = game if isinstance(game, Game) else game.game
     info = rules.info
-    if player not in range(info.players):
-        allowed = " and ".join(str(p) for p in range(info.players))
-        raise ValueError(f"player is {shown(player)}; allowed in {info.name} are {allowed}")
+    check_integer(player, "player", 0, info.players - 1)
     if opponent is not None:
         if info.players == 1:
             raise ValueError(f"{info.name} is a game for one; it has no opponent")

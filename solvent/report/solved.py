@@ -36,7 +36,7 @@ from solvent.exact import (
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
-from solvent.model import Game, TabularGame, TabularPolicy, cached_table
+from solvent.model import TabularGame, TabularPolicy, cached_table
 from solvent.model.registry import make_game
 
 TOLERANCE = 1e-9
@@ -62,23 +62,17 @@ class ScoredAgent:
 
 
 @dataclass(frozen=True, eq=False)
-class SolvedTask:
+class SolvedTask(SolvedTable):
     """A task with its game solved.
 
     Attributes:
         task: The task's record, with the figures that were computed.
-        game: The rules.
-        table: The rules as arrays.
-        solution: The optimum.
         agents: The agents in the order of the record.
         seats: The seats that agents have learned, one or both.
     """
 
     task: TaskRecord
-    game: Game
-    table: TabularGame
-    solution: Solution
-    agents: tuple[ScoredAgent, ...]
+    agents: tuple[ScoredAgent, ...] = ()
     seats: tuple[int, ...] = (0,)
 
 
@@ -148,7 +142,7 @@ def game_task(solved: SolvedTable) -> SolvedTask:
     """
     task = game_record(solved, score_baselines(solved.table, solved.solution))
     seats = (0, 1)[: solved.table.info.players]
-    return SolvedTask(task, solved.game, solved.table, solved.solution, (), seats)
+    return SolvedTask(solved.game, solved.table, solved.solution, task, seats=seats)
 
 
 def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> TaskRecord:

@@ -296,7 +296,7 @@ def test_the_die_told_leads_to_the_next_turn(player: int) -> None:
 
 def test_the_page_shows_the_smallest_totals_and_the_runs() -> None:
     found = solved(SMALL)
-    task = SolvedTask(cast(Any, None), SMALL, found.table, found.solution, ())
+    task = SolvedTask(SMALL, found.table, found.solution, cast(Any, None))
     [section] = PigPages().sections(task)
     data = json.loads(section.html.split('<script type="application/json">')[1].split("<")[0])
     assert data["names"] == ["hold at", "runs of totals"]

@@ -259,7 +259,7 @@ def lake(**parameters: Any) -> GymnasiumTable:
 def solved_task(game: Any) -> SolvedTask:
     """Without a record, whose baselines take long to score."""
     solved = cast(SolvedTable, solve(game))
-    return SolvedTask(cast(Any, None), game, solved.table, solved.solution, ())
+    return SolvedTask(game, solved.table, solved.solution, cast(Any, None))
 
 
 class Embedded:
@@ -446,7 +446,7 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
     location = locate_gap(solved.table, policy, solved.solution)
     agent: Any = SimpleNamespace(name="to the <right>")
     item = ScoredAgent(agent, (), (policy,), (location,))
-    solved = SolvedTask(solved.task, solved.game, solved.table, solved.solution, (item,))
+    solved = SolvedTask(solved.game, solved.table, solved.solution, solved.task, (item,))
     found = Embedded(state_map_section(solved).html)
     [learned] = found.data["agents"]
     [seat] = learned["seats"]
