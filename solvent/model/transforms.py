@@ -121,7 +121,7 @@ def undiscounted(game: TabularGame) -> TabularGame:
         unit=game.info.unit.removeprefix(UNIT),
         discount=Fraction(1),
     )
-    return _part(replace(game, info=info, probability=chance), np.arange(end))
+    return part(replace(game, info=info, probability=chance), np.arange(end))
 
 
 def discounted_policy(policy: TabularPolicy, game: TabularGame) -> TabularPolicy:
@@ -442,11 +442,11 @@ def reachable(game: TabularGame) -> TabularGame:
         frontier = successors[~seen[successors]]
         seen[frontier] = True
 
-    return game if seen.all() else _part(game, np.flatnonzero(seen))
+    return game if seen.all() else part(game, np.flatnonzero(seen))
 
 
-def _part(game: TabularGame, kept: Ints) -> TabularGame:
-    """Return the table of some states, which lead to no others, in their order."""
+def part(game: TabularGame, kept: Ints) -> TabularGame:
+    """Return the table of some states, which lead to no others, in the order of `kept`."""
     new_index = np.zeros(game.n_states, game.next_state.dtype)
     new_index[kept] = np.arange(len(kept))
     rows, row_count = members(game.row_start, kept)

@@ -53,11 +53,10 @@ from solvent.model import (
     Outcome,
     Rules,
     TabularGame,
+    compile_game,
     dice_sum,
     probability_at_most,
-    reachable,
 )
-from solvent.model.arrays import Floats, Ints
 from solvent.model.context import SuccessTest
 from solvent.model.game import merged
 from solvent.model.parameters import (
@@ -69,6 +68,7 @@ from solvent.model.parameters import (
     spread,
 )
 from solvent.model.scene import Gauge, Prose, Scene
+from solvent.model.transforms import part
 
 KEEP, TEST = 0, 1
 """The two actions: leave the damage as it is, or test LUCK."""
@@ -302,13 +302,17 @@ class FightingFantasy(Rules):
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the distribution of starts, with the first round already fought."""
-        differences, heroes, opponents, lucks = (d.items() for d in self._starts)
+        differences, *others = (distribution.items() for distribution in self._starts)
+        starts = [
+            (p_s * p_o * p_l, stamina, opponent, luck)
+            for (stamina, p_s), (opponent, p_o), (luck, p_l) in product(*others)
+        ]
         return tuple(
-            Outcome(p_both * p_l * p_round, Combat(d, stamina, opponent, luck, result))
-            for (d, p_d), (stamina, p_s), (opponent, p_o) in product(differences, heroes, opponents)
-            for p_both in (p_d * p_s * p_o,)
-            for luck, p_l in lucks
-            for result, p_round in self.next_round(d).items()
+            Outcome(p * p_round, Combat(d, stamina, opponent, luck, result))
+            for d, p_d in differences
+            for following in ([(name, p_d * p) for name, p in self.next_round(d).items()],)
+            for p, stamina, opponent, luck in starts
+            for result, p_round in following
         )
 
     def legal_actions(self, state: Combat) -> tuple[tuple[int, ...], ...]:
@@ -317,18 +321,33 @@ class FightingFantasy(Rules):
 
     def transition(self, state: Combat, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Deal the damage of the round, then fight on until a round is not drawn."""
-        won, test = state.round == "won", joint_action[0] == TEST
-        cases = self.damages.cases(won=won, test=test, luck=state.luck, cost=self.luck_cost)
-        outcomes = []
-        for probability, points, luck in cases:
+        won, outcomes = state.round == "won", []
+        cases = self._cases(state, test=joint_action[0] == TEST)
+        for (probability, points, luck), following in cases:
             hero = state.hero if won else max(state.hero - points, 0)
             opponent = max(state.opponent - points, 0) if won else state.opponent
-            fallen = hero == 0 or opponent == 0
-            following = {"over": Fraction(1)} if fallen else self.next_round(state.difference)
-            for name, p_round in following.items() if probability else ():
+            if hero == 0 or opponent == 0:
+                following = {"over": probability}
+            for name, chance in following.items():
                 target = Combat(state.difference, hero, opponent, luck, name)
-                outcomes.append(Outcome(probability * p_round, target, self.score_of(target)))
+                outcomes.append(Outcome(chance, target, self.score_of(target)))
         return merged(outcomes)
+
+    def _cases(self, state: Combat, *, test: bool) -> list[tuple[Case, dict[str, Fraction]]]:
+        """Return the possible cases of a round, each with the chances of the round after it."""
+        key = state.difference, state.round, test, state.luck
+        if key not in self._known:
+            won, following = state.round == "won", self.next_round(state.difference).items()
+            cases = self.damages.cases(won=won, test=test, luck=state.luck, cost=self.luck_cost)
+            self._known[key] = [
+                (case, {name: case[0] * p for name, p in following}) for case in cases if case[0]
+            ]
+        return self._known[key]
+
+    @cached_property
+    def _known(self) -> dict[tuple[Any, ...], list[tuple[Case, dict[str, Fraction]]]]:
+        """The cases that have been computed, as a walk through all states asks for few, often."""
+        return {}
 
     @property
     def checks(self) -> Mapping[str, SuccessTest]:
@@ -363,14 +382,10 @@ class FightingFantasy(Rules):
 
     def observe(self, state: Combat, player: int) -> NDArray[np.float32]:
         """Return difference / 20; STAMINAs and LUCK over their maxima; 1 won, -1 lost, 0 over."""
-        return self._observed(*state[:4], _ROUNDS[state.round])
-
-    def _observed(self, *numbers: Any) -> NDArray[np.float32]:
-        """Return the observations of one state or, given arrays, of several."""
         hero, opponent, luck = self._maxima
         tops = 20, hero, opponent, max(luck, 1), 1
-        shares = [number / top for number, top in zip(numbers, tops, strict=True)]
-        return np.stack(shares, axis=-1).astype(np.float32)
+        numbers = (*state[:4], _ROUNDS[state.round])
+        return np.array([n / top for n, top in zip(numbers, tops, strict=True)], np.float32)
 
     def scene(self, state: Combat) -> Scene:
         """Draw three bars, the odds, and the latest round."""
@@ -433,8 +448,10 @@ class FightingFantasy(Rules):
         return f"rounds: {won} won, {drawn} drawn, {lost} lost"
 
     def tabulate(self) -> TabularGame:
-        """Return the arrays of the game, all states at once (rows as `transition` orders them)."""
-        return _tabulate(self)
+        """Return the arrays of the game; states ascend, a round that was won before one lost."""
+        table, rounds = compile_game(self, reference=True), list(_ROUNDS)
+        keys = [(*state[:4], rounds.index(state.round)) for state in table.states]
+        return part(table, np.array(sorted(range(table.n_states), key=keys.__getitem__)))
 
 
 def ff_combat(
@@ -599,119 +616,6 @@ def rules_of(info: GameInfo) -> FightingFantasy:
 def luck_succeeds(luck: int) -> Fraction:
     """q(l), the probability that two dice show at most `luck`."""
     return probability_at_most(luck, 2)
-
-
-def _tabulate(game: FightingFantasy) -> TabularGame:
-    """Build the arrays without walking through the states one by one.
-
-    The arrays cover the whole grid (difference, hero, opponent, luck, round); unreachable states
-    are dropped afterwards.
-    """
-    differences = np.array(sorted(game._starts[0]))
-    top_hero, top_opponent, top_luck = game._maxima
-    rounds = tuple(_ROUNDS)
-    shape = (len(differences), top_hero + 1, top_opponent + 1, top_luck + 1, len(rounds))
-    grid = np.indices(shape).reshape(len(shape), -1)
-    _, hero, opponent, _, phase = grid
-    over = phase == 2
-    live = (hero > 0) & (opponent > 0) & ~over
-    states = np.flatnonzero(live | (((hero > 0) != (opponent > 0)) & over))
-    target, probability = _outcomes(game, differences, grid[:, live], shape)
-
-    index = np.full(grid.shape[1], -1)
-    index[states] = np.arange(len(states))
-    branch = probability > 0
-    legal = branch.any(axis=2)
-    mask = np.zeros((len(states), 2), bool)
-    mask[index[live]] = legal
-    next_state = index[target[branch]]
-    difference, hero, opponent, luck, phase = grid[:, states]
-    victories = [
-        [Combat(0, h, 0, x, "over") for x in range(top_luck + 1)] for h in range(top_hero + 1)
-    ]
-    scores = np.array([[float(game.score_of(victory)) for victory in row] for row in victories])
-    payoff = np.where(opponent == 0, scores[hero, luck], 0.0)
-    initial = np.zeros(len(states))
-    begun = game.initial()
-    starts = np.array([(*o.state[:4], rounds.index(o.state.round)) for o in begun]).T
-    starts[0] = np.searchsorted(differences, starts[0])
-    initial[index[np.ravel_multi_index(starts, shape)]] = [float(o.probability) for o in begun]
-    seen = differences[difference], hero, opponent, luck, np.array([*_ROUNDS.values()])[phase]
-    return reachable(
-        TabularGame(
-            info=game.info,
-            states=tuple(
-                Combat(int(differences[i]), h, o, x, rounds[r])
-                for i, h, o, x, r in grid[:, states].T.tolist()
-            ),
-            row_start=np.concatenate(([0], np.cumsum(mask.sum(axis=1)))),
-            outcome_start=np.concatenate(([0], np.cumsum(branch.sum(axis=2)[legal]))),
-            next_state=next_state,
-            probability=probability[branch],
-            outcome_reward=payoff[next_state],
-            mask=(mask, np.asarray(mask.any(axis=1))[:, None]),
-            initial=initial,
-            observation=(game._observed(*seen),),
-        )
-    )
-
-
-def _outcomes(
-    game: FightingFantasy, differences: Ints, cells: Ints, shape: Sequence[int]
-) -> tuple[Ints, Floats]:
-    """Return the outcomes of both actions in some cells of the grid.
-
-    Each of the few distinct probabilities is computed once, as a rational.
-
-    Args:
-        game: The combat.
-        differences: [D] the SKILL differences.
-        cells: [5, n] cells with a decision.
-        shape: Shape of the grid.
-
-    Returns:
-        target: [n, 2, 4] the cell of each outcome, by cell and action. Keeping the damage has at
-            most two outcomes, a test four.
-        probability: [n, 2, 4] its probability, 0 for an outcome that does not exist.
-    """
-    d, hero, opponent, luck, phase = cells
-    damage, won = game.damages, phase == 0
-    # [D, 3, 37] n / 36 times the probability of the next round: won, lost, or 1 if there is none.
-    chance = np.array(
-        [
-            [
-                [float(p * Fraction(ways, 36)) for ways in range(37)]
-                for p in (results.get("won", 0), results.get("lost", 0), 1)
-            ]
-            for results in (game.next_round(int(x)) for x in differences)
-        ]
-    )
-    lucky = np.array([int(luck_succeeds(x) * 36) for x in range(shape[3])])[luck]
-
-    def branches(points: Ints, luck_left: Ints, ways: Ints) -> list[tuple[Ints, Ints]]:
-        """Return the two outcomes (target, ways of the test) of the given damage."""
-        new_hero = np.where(won, hero, np.maximum(hero - points, 0))
-        new_opponent = np.where(won, np.maximum(opponent - points, 0), opponent)
-        fallen = (new_hero == 0) | (new_opponent == 0)
-        at = (d, new_hero, new_opponent, luck_left)
-        first = np.ravel_multi_index((*at, np.where(fallen, 2, 0)), shape)
-        second = np.ravel_multi_index((*at, np.where(fallen, 2, 1)), shape)
-        return [(first, ways), (second, np.where(fallen, 0, ways))]
-
-    keep = branches(np.where(won, damage.won, damage.lost), luck, np.full_like(luck, 36))
-    less = np.maximum(luck - game.luck_cost, 0)
-    good = branches(np.where(won, damage.won_lucky, damage.lost_lucky), less, lucky)
-    bad = branches(np.where(won, damage.won_unlucky, damage.lost_unlucky), less, 36 - lucky)
-    for slot in (0, 1):  # Success and failure may lead to the same state: merge them.
-        same = bad[slot][0] == good[slot][0]
-        good[slot] = (good[slot][0], good[slot][1] + np.where(same, bad[slot][1], 0))
-        bad[slot] = (bad[slot][0], np.where(same, 0, bad[slot][1]))
-    none = [(keep[0][0], np.zeros_like(luck))] * 2
-    slots = (*keep, *none, *good, *bad)
-    target = np.stack([t for t, _ in slots], axis=1).reshape(-1, 2, 4)
-    ways = np.stack([w for _, w in slots], axis=1).reshape(-1, 2, 4)
-    ways[luck == 0, TEST] = 0
-    return target, chance[d[:, None, None], target % shape[4], ways]
 
 
 def _plain(value: Any) -> Any:
