@@ -450,7 +450,8 @@ class FightingFantasy(Rules):
     def tabulate(self) -> TabularGame:
         """Return the arrays of the game; states ascend, a round that was won before one lost."""
         table, rounds = compile_game(self, reference=True), list(_ROUNDS)
-        keys = [(*state[:4], rounds.index(state.round)) for state in table.states]
+        states: list[Any] = list(table.states)
+        keys = [(*state[:4], rounds.index(state.round)) for state in states]
         return part(table, np.array(sorted(range(table.n_states), key=keys.__getitem__)))
 
 

@@ -35,9 +35,9 @@ from itertools import pairwise, product
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 from scipy.special import ndtr
 
-from solvent.exact.compilation import inner, kernel
 from solvent.exact.layered.game import (
     Block,
     BlockResult,
@@ -57,7 +57,6 @@ from solvent.games.football.packed import (
     SAFETY_KICK,
     PackedRules,
     pack_rules,
-    read_only,
 )
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.situation import situation_at
@@ -70,9 +69,6 @@ from solvent.games.football_clock.layout import (
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.game import Game
-
-# Probabilities that a side calls a time-out: it cannot, and it calls if that is better for it.
-_NEVER, _BEST = 0.0, -1.0
 
 Moments = tuple[Layer | None, Layer | None, Layer | None]
 """The layers to which plays of one length lead, as the side that was on offence or kicked sees
@@ -103,7 +99,7 @@ class After(NamedTuple):
 
 
 # The values of a layer that does not exist.
-_NONE = read_only(np.zeros((0, 0)))
+_NONE = np.zeros((0, 0))
 
 Answers = dict[tuple[int, int, int, int], Floats | float]
 """The players' answers about time-outs, stored so that each is asked once."""
@@ -141,7 +137,7 @@ class LayerContext:
             columns: The columns that are wanted.
         """
         layout, rules = self.layout, self.layout.rules
-        shifted = np.ascontiguousarray(layout.shifted(self.layer.half)[:, columns])
+        shifted = layout.shifted(self.layer.half)[:, columns]
         successor, last = rules.arrays.successor, rules.members[-1].stop
         values = np.empty((last, shifted.shape[1])) if only is None else np.zeros((last, 1))
         for g, members in enumerate(rules.members):
@@ -151,13 +147,36 @@ class LayerContext:
                 at = only[first:end]
                 if not len(at):
                     continue
-            found, after = values[at], self._after(g, side)
-            chances = (
-                np.full(found.shape, _NEVER if not len(seen[0]) else self._chance(side, asked, g))
-                for seen, asked in ((after.own, side), (after.other, 1 - side))
-            )
-            _rate(found, successor[at], shifted, float(layout.game.for_points), after, *chances)
-            values[at] = found
+            values[at] = self._rated(g, side, successor[at], shifted)
+        return values
+
+    def _rated(self, g: int, side: int, successor: NDArray[Any], shifted: Ints) -> Floats:
+        """The values [U, C] of successors of a group, the other side being asked last.
+
+        Args:
+            g: The group.
+            side: The side that was on offence or kicked, whose values they are.
+            successor: [U] of them.
+            shifted: [2 P + 1, C] columns to which -P to P points lead.
+        """
+        after, column = self._after(g, side), shifted[successor["points"] + len(shifted) // 2]
+        paid = float(self.layout.game.for_points) * successor["points"][:, None]
+        ends = after.final[column] if after.over else _values(after.plain, successor, column)
+        values: Floats = paid + ends
+        # What is decided last comes first.
+        for seen, asked, better in (
+            (after.other, 1 - side, np.minimum),
+            (after.own, side, np.maximum),
+        ):
+            if len(seen[0]):
+                called, chance = (
+                    paid + _values(seen, successor, column),
+                    self._chance(side, asked, g),
+                )
+                if chance is None:
+                    values = better(values, called)
+                else:
+                    values += chance * (called - values)
         return values
 
     def kicks(self, values: Floats, side: int = 0) -> Floats:
@@ -201,14 +220,13 @@ class LayerContext:
         """The values of a layer to a side that has the ball, and to the other one; or none."""
         if moment is None:
             return _NONE, _NONE
-        swapped = self.read(moment.swapped, 1 - side)
-        return read_only(np.asarray(self.read(moment, side))), read_only(np.asarray(swapped))
+        return self.read(moment, side), self.read(moment.swapped, 1 - side)
 
-    def _chance(self, side: int, asked: int, g: int) -> Floats | float:
-        """The probability that a side calls a time-out after the plays of a group."""
+    def _chance(self, side: int, asked: int, g: int) -> Floats | float | None:
+        """The probability of a time-out after the plays of a group; None if it is as is best."""
         rules, player, first = self.layout.rules, self.players[asked], asked == side
         if player is None:
-            return _BEST
+            return None
         key = id(player), side, asked, g
         if key not in self.answers:
             successor = rules.arrays.successor[rules.members[g]]
@@ -242,71 +260,12 @@ def kick_values(layout: FootballLayers, values: Floats) -> Floats:
     return np.stack(kicks)
 
 
-@inner
-def settled(none: float, own: float, other: float, own_calls: float, other_calls: float) -> float:
-    """The value to the side that was on offence when both sides are asked for a time-out in turn.
-
-    Args:
-        none: The value if nobody calls one.
-        own: The value if this side does, which is asked first.
-        other: The value if the other side does.
-        own_calls: The probability that this side calls one, ``_NEVER`` or :data:`_BEST`.
-        other_calls: Calls of the other side.
-    """
-    declined = none
-    if other_calls == _BEST:
-        declined = min(none, other)
-    elif other_calls != _NEVER:
-        declined += other_calls * (other - none)
-    if own_calls == _BEST:
-        return max(declined, own)
-    if own_calls == _NEVER:
-        return declined
-    return declined + own_calls * (own - declined)
-
-
-@inner
-def _value(layer: Seen, row: int, same: bool, column: int) -> float:
-    """The value of a row to the side that was on offence, which has the ball there if `same`."""
-    own, swapped = layer
-    return own[row, column] if same else -swapped[row, swapped.shape[1] - 1 - column]  # type: ignore[no-any-return]
-
-
-@kernel(largest=-1, allocates=True, nogil=True)
-def _rate(
-    rated: Floats,
-    successor: Ints,
-    shifted: Ints,
-    reward: float,
-    after: After,
-    own: Floats,
-    other: Floats,
-) -> None:
-    """Write the values [U, C] of a group's successors to the side that was on offence.
-
-    Args:
-        rated: Values, written.
-        successor: [U] of them.
-        shifted: [2 P + 1, C] columns to which -P to P points lead.
-        reward: Reward of a point.
-        after: What follows them.
-        own: [U, C] probabilities that this side calls a time-out, as in :func:`settled`.
-        other: [U, C] the same of the other side.
-    """
-    for u in range(len(successor)):
-        at = successor[u]
-        row, same, paid = at.row, at.same_side, reward * at.points
-        follows = shifted[at.points + len(shifted) // 2]
-        for c in range(len(follows)):
-            column = follows[c]
-            ends = after.final[column] if after.over else _value(after.plain, row, same, column)
-            none = paid + ends
-            mine, theirs = none, none
-            if own[u, c] != _NEVER:
-                mine = paid + _value(after.own, row, same, column)
-            if other[u, c] != _NEVER:
-                theirs = paid + _value(after.other, row, same, column)
-            rated[u, c] = settled(none, mine, theirs, own[u, c], other[u, c])
+def _values(seen: Seen, successor: NDArray[Any], column: Ints) -> Floats:
+    """The values [U, C] of rows to the side that was on offence, which may have the ball there."""
+    (own, swapped), row = seen, successor["row"][:, None]
+    theirs = swapped.shape[1] - 1 - column
+    same = successor["same_side"][:, None]
+    return np.asarray(np.where(same, own[row, column], -swapped[row, theirs]))
 
 
 # Lines that are solved in one piece at least; the full field has 4950.
