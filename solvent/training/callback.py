@@ -69,12 +69,8 @@ class AveragePolicy:
         """Add a policy to the mean.
 
         Args:
-            policy: A policy of the player.
-
-        Raises:
-            ValueError: If the policy is for another game.
+            policy: A policy of the player for the game.
         """
-        policy.check_is_for(self.game)
         self.count += 1
         # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
         share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))

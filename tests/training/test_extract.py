@@ -29,6 +29,7 @@ from wrapped_envs import Late
 
 import solvent
 from solvent.envs import Env, VectorEnv
+from solvent.envs.sampling import observed
 from solvent.exact import score
 from solvent.exact import score as exact_score
 from solvent.games import FightingFantasy, Greed
@@ -172,8 +173,6 @@ def test_a_class_that_chooses_actions_of_its_own_is_refused_with_a_state(
     ):
         with pytest.raises(ValueError, match=plays):
             call()
-    with pytest.raises(ValueError, match=r"of its own|plays other actions than the last layers"):
-        network_player(model, observation="vector")
     if kind is not MaskablePPO:
         # The way out.
         found = solvent.score(small, lambda seen: model.predict(seen, deterministic=True)[0])
@@ -201,20 +200,17 @@ def test_what_is_drawn_in_a_way_of_its_own_is_refused(small: TabularGame) -> Non
         solvent.score(small, replaced)
 
 
-class Cooled(ActorCriticPolicy):
-    """Draws from the squared probabilities of its last layer."""
-
-    def _get_action_dist_from_latent(self, latent_pi: Any) -> Any:
-        return self.action_dist.proba_distribution(action_logits=2 * self.action_net(latent_pi))
-
-
-def test_plain_arrays_draw_as_the_network_does(small: TabularGame) -> None:
-    model = made(PPO, Cooled, small)
-    with torch.no_grad():
-        model.policy.action_net.bias[0] += 1
-    assert network_player(model, observation="vector", mode=True).rule == "mode"
-    with pytest.raises(ValueError, match="plays other actions than the last layers"):
-        network_player(model, observation="vector")
+@pytest.mark.parametrize("name", ALGORITHMS)
+def test_plain_arrays_play_as_the_network_does(
+    name: str, small: TabularGame, make_model: Any
+) -> None:
+    model = make_model(name, small).learn(64)
+    found, acting = extract(model, small), np.flatnonzero(small.on_turn(0))
+    seen, legal = observed(small, 0, "onehot")[acting], small.mask[0][acting]
+    for mode, policy in ((False, found.sampled), (True, found.mode)):
+        player = network_player(model, observation="onehot", mode=mode)
+        played = player.choose(player.network(seen), legal)
+        np.testing.assert_allclose(played, policy.probabilities[acting], atol=1e-6)
 
 
 def test_features_that_depend_on_the_batch_are_refused(small: TabularGame) -> None:
@@ -227,9 +223,6 @@ def test_features_that_depend_on_the_batch_are_refused(small: TabularGame) -> No
     model.policy.features_extractor.stubborn = True
     with pytest.raises(ValueError, match=r"for the same observation, of state Combat.*\.eval\(\)"):
         solvent.score(small, model)
-    # Plain arrays have no such layer.
-    with pytest.raises(ValueError, match="plays other actions than the last layers"):
-        network_player(model, observation="vector")
 
 
 SHORT: dict[str, dict[str, Any]] = {
@@ -350,8 +343,6 @@ def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
         unknown = r"^(Late\w+|VecNormalize|VecFrameStack|OwnVector|HalvedNormalize) is not known"
         with pytest.raises(ValueError, match=unknown):
             extract(model, small, observation="vector")
-        with pytest.raises(ValueError, match=unknown):
-            network_player(model, observation="vector")
 
 
 def test_numbers_of_states_of_another_table_are_refused(small: TabularGame) -> None:
@@ -422,7 +413,6 @@ def test_what_belongs_to_something_else_is_refused(small: TabularGame) -> None:
         (lambda: extract(model, replace(small, outcome_reward=small.outcome_reward * 2), **vector),
          "another ff-combat: it was trained on the model"),
         (lambda: extract(recurrent, small, **vector), "depends on earlier"),
-        (lambda: network_player(recurrent, **vector), "depends on earlier"),
         (lambda: late.learn(100, callback=ExactEvalCallback(small, every=100, **vector)),
          "Late is not known"),
     ):  # fmt: skip
