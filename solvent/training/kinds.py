@@ -444,6 +444,10 @@ class WithoutTable(Training):
         self.players = make_game(entry.game, **entry.parameters).info.players
         if self.self_play and self.players == 1:
             raise ValueError(f"{self.source} is a game for one; self-play needs one for two")
+        if self.learner.seats_apart:
+            raise ValueError(
+                f"{self.request['algorithm']} needs a game with a table; {self.source} has none"
+            )
         if self.snapshots == 0:
             raise ValueError("snapshots is 0; a game without a table needs at least 1")
         kwargs = {**({"seat": "random"} if self.players == 2 else {}), **self.env_kwargs}

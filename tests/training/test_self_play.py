@@ -562,6 +562,9 @@ def test_what_it_cannot_learn_with_is_refused(football: TabularGame, tmp_path: P
          "both seats of the same episodes; allowed is self-play with"),
         (lambda: train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path / "one"),
          "algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo"),
+        (lambda: train("solvent/FootballTwoMinutes-v0", "mirror_descent", self_play=True,
+                       folder=tmp_path / "two"),
+         "mirror_descent needs a game with a table; solvent/FootballTwoMinutes-v0 has none"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=message):
             refused()
