@@ -103,7 +103,7 @@ class Explorer(Subject):
             key = self.states.key(drill_position(self.solved, self.dice))
             if key is None:
                 raise ValueError(f"{self.name} has no drill: its positions have no addresses")
-            return _elsewhere(self.view({}).address(**query, s=key))
+            return _elsewhere(self.view({**query, "s": key, "line": "", "at": ""}).address())
         view = self.view(query)
         if "do" in query:
             return self._moved(view)

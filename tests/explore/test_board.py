@@ -223,6 +223,13 @@ def test_a_drill_asks_where_the_choice_matters(name: str) -> None:
         assert min(costs) == 0 < max(costs)
 
 
+@pytest.mark.parametrize("word", ["s=", "page=1", "self=1", "line=0"])
+def test_a_drill_is_drawn_whatever_else_an_address_says(word: str) -> None:
+    moved = client("lake").get(f"/board?quiz=drill&{word}")
+    assert moved.status_code == 303
+    assert re.fullmatch(r"/board\?s=\d+&quiz=drill", moved.headers["Location"])
+
+
 def test_a_drill_is_asked_answered_and_goes_on() -> None:
     asked = client("ff-combat")
     page = asked.get("/board?quiz=drill", follow_redirects=True)
