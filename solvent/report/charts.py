@@ -31,7 +31,7 @@ from solvent.benchmark.summary import PREFIXES, algorithms_of, normalized_scores
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.model.files import write_atomically
 from solvent.model.parameters import check_choice
-from solvent.model.text import NEVER_ENDS, UNBOUNDED, small, tick, whole
+from solvent.model.text import NEVER_ENDS, UNBOUNDED, signed, small, tick, whole
 from solvent.report.panel import (
     ALGORITHMS,
     BASELINE_SHAPE,
@@ -310,18 +310,23 @@ def _panel(
             (agent, both[1], False),
         ):
             points = [(point.timesteps, getattr(point, own)) for point in curves[agent]]
-            last = points[-1][1]
-            told = f"{last:.6g}" if not isinf(last) else f"{tick(last)} ({NEVER_ENDS})"
             # Figures that could not be proved are left out.
             known = [point for point in points if not isnan(point[1])]
             xs, ys = [x for x, _ in known], [y for _, y in known]
-            text = f"{text}: {told} in the end, as recorded"
+            text = f"{text}: {_ending(points[-1][1])} in the end, as recorded"
             panel.line(xs, ys, colour, text, dashed=dashed, shape="" if dashed else shape)
             endless = [point for point in known if isinf(point[1])]
             panel.dots([x for x, _ in endless], [y for _, y in endless], colour)
     for algorithm in dict.fromkeys(algorithms.values()):
         panel.key(algorithm, *marks[algorithm])
     return panel
+
+
+def _ending(last: float) -> str:
+    """The last figure of a curve in words."""
+    if isnan(last):
+        return "not proved"
+    return f"{tick(last)} ({NEVER_ENDS})" if isinf(last) else signed(f"{last:.6g}")
 
 
 def _steps(curves: Curves) -> Axis:
@@ -388,7 +393,8 @@ def gap_band_panel(
         _ALONG,
     )
     for algorithm, band in bands.items():
-        text = f"{algorithm}: interquartile mean {band.mean[-1]:.3g} in the end, as recorded"
+        last = _ending(float(band.mean[-1]))
+        text = f"{algorithm}: interquartile mean {last} in the end, as recorded"
         _draw(panel, band, marks[algorithm], algorithm, text)
     return panel
 

@@ -33,7 +33,7 @@ from solvent.games.windy_gridworld import WIND
 from solvent.model import GymnasiumTable
 from solvent.model.text import exact, four_decimals, interval, precise, small, tick, whole
 from solvent.report import state_map
-from solvent.report.charts import panels
+from solvent.report.charts import gap_band_panel, panels
 from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import (
     LABEL,
@@ -157,6 +157,19 @@ def test_numbers_without_bound_have_a_lane_of_their_own() -> None:
     # What is not proved has no place.
     curves["dqn 0"][1] = replace(curves["dqn 0"][1], mode_gap=nan)
     assert len(curve_drawn(panels(task, curves, MARKS)[1])[0]) == 3
+
+
+@pytest.mark.parametrize(
+    ("last", "told"), [(nan, "not proved"), (inf, "∞ (play need not end)"), (0.5, "0.5")]
+)
+def test_a_curve_ends_in_words(last: float, told: str) -> None:
+    task, curves = cliff()
+    curves["dqn 0"][-1] = replace(curves["dqn 0"][-1], mode_gap=last)
+    value, gap = panels(task, curves, MARKS)
+    assert curve_drawn(value)[1] == "dqn 0: −13 in the end, as recorded"
+    assert curve_drawn(gap)[1] == f"dqn 0: {told} in the end, as recorded"
+    band = gap_band_panel(task, curves, MARKS).drawn()
+    assert f"dqn: interquartile mean {told} in the end, as recorded" in band
 
 
 # The parts of figures: statistics, axes, places, numbers and colours
