@@ -437,10 +437,6 @@ class Run:
         return found.with_settings(self.setting.settings)
 
 
-class Stopped(BaseException):
-    """The bench is to stop; not an Exception, so that no algorithm catches it by mistake."""
-
-
 class RunCallback:
     """The callback that an algorithm calls regularly.
 

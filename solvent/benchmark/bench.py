@@ -35,7 +35,6 @@ from typing import Any
 from solvent.benchmark.algorithms import (
     Algorithm,
     Run,
-    Stopped,
     as_algorithm,
     attempted,
     find_algorithm,
@@ -323,19 +322,15 @@ def _started(
         except BaseException:
             stop.set()
             threads.shutdown(wait=False, cancel_futures=True)
+            # A run goes on from its files, as after a kill of the bench itself.
             for process in processes:
-                process.terminate()
-            for process in processes:
-                process.join(PATIENCE)
                 process.kill()
+            for process in processes:
+                process.join()
             raise
         finally:
             while not idle.empty():
                 idle.get().close()
-
-
-PATIENCE = 3.0
-"""Seconds in which a run can stop when the bench is interrupted."""
 
 
 def _serve(line: Connection) -> None:
@@ -344,18 +339,13 @@ def _serve(line: Connection) -> None:
     The process leaves Ctrl-C to the bench, and ends with it.
     """
     signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, _stop)
     bench = multiprocessing.parent_process()
     assert bench is not None
     threading.Thread(target=_leave_with, args=(bench.sentinel,), daemon=True).start()
-    with suppress(EOFError, Stopped):
+    with suppress(EOFError):
         while True:
             out, run = line.recv()
             line.send(attempted(out, run, line.send))
-
-
-def _stop(*_: object) -> None:
-    raise Stopped
 
 
 def _leave_with(sentinel: int) -> None:
