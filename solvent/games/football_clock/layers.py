@@ -160,8 +160,9 @@ class LayerContext:
             shifted: [2 P + 1, C] columns to which -P to P points lead.
         """
         after, column = self._after(g, side), shifted[successor["points"] + len(shifted) // 2]
+        at = successor["row"], successor["same_side"], column
         paid = float(self.layout.game.for_points) * successor["points"][:, None]
-        ends = after.final[column] if after.over else _values(after.plain, successor, column)
+        ends = after.final[column] if after.over else values_seen(after.plain, *at)
         values: Floats = paid + ends
         # What is decided last comes first.
         for seen, asked, better in (
@@ -170,7 +171,7 @@ class LayerContext:
         ):
             if len(seen[0]):
                 called, chance = (
-                    paid + _values(seen, successor, column),
+                    paid + values_seen(seen, *at),
                     self._chance(side, asked, g),
                 )
                 if chance is None:
@@ -260,12 +261,11 @@ def kick_values(layout: FootballLayers, values: Floats) -> Floats:
     return np.stack(kicks)
 
 
-def _values(seen: Seen, successor: NDArray[Any], column: Ints) -> Floats:
-    """The values [U, C] of rows to the side that was on offence, which may have the ball there."""
-    (own, swapped), row = seen, successor["row"][:, None]
-    theirs = swapped.shape[1] - 1 - column
-    same = successor["same_side"][:, None]
-    return np.asarray(np.where(same, own[row, column], -swapped[row, theirs]))
+def values_seen(seen: Seen, row: Ints, same: Bools, column: Ints) -> Floats:
+    """[U, C] the values of rows [U] to a side, which has the ball in some of them."""
+    (own, swapped), row = seen, row[:, None]
+    theirs = -swapped[row, swapped.shape[1] - 1 - column]
+    return np.asarray(np.where(same[:, None], own[row, column], theirs))
 
 
 # Lines that are solved in one piece at least; the full field has 4950.

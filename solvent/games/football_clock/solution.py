@@ -36,6 +36,7 @@ from solvent.games.football_clock.layers import (
     LayerProblem,
     equilibrium,
     kick_values,
+    values_seen,
 )
 from solvent.games.football_clock.layout import Asked, Layer, LayerStrategies
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition, football_strategy
@@ -223,10 +224,8 @@ class OptimalPlayer:
 
     def _following(self, asked: Asked, moment: Layer) -> Floats:
         """[U, C] the values of what follows to the side that is asked, at a moment of its own."""
-        rows, mine = asked.row[:, None], asked.mine[:, None]
-        ours, theirs = self.read(moment), self.read(moment.swapped)
-        opposite = ours.shape[1] - 1 - asked.column
-        return np.where(mine, ours[rows, asked.column], -theirs[rows, opposite])
+        seen = self.read(moment), self.read(moment.swapped)
+        return values_seen(seen, asked.row, asked.mine, asked.column)
 
     def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         strategies = np.zeros((len(chosen), simulation.n_actions))

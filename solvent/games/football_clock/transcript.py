@@ -1,8 +1,9 @@
 """Games of football with a clock told play by play with their odds, and football in the terminal.
 
     solution = TimedSolution.open("half")
-    both = solution.policy, solution.policy
-    print(transcript_text(solution.game, transcript(solution, both, seed=1)))
+    lines = transcript(solution, (solution.policy, solution.policy), seed=1)
+    for row in table_of(solution.game, lines):
+        print(*row, sep=" | ")
 
 After every play stands the value of the game to player 0: its points so far and what is still to
 come if both play optimally from there; in the forms that are won, the chance of winning with half
@@ -100,19 +101,6 @@ def table_of(game: TimedFootball, lines: tuple[TranscriptLine, ...]) -> list[tup
             )
         )
     return rows
-
-
-def transcript_text(game: TimedFootball, lines: tuple[TranscriptLine, ...]) -> str:
-    """A transcript as text for people; the arguments are those of :func:`table_of`."""
-    rows = table_of(game, lines)
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if column in (0, len(row) - 1) else cell.ljust(width)
-            for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
 
 
 def _decided(game: TimedFootball, state: TimedPosition, joint: tuple[int, ...]) -> str:

@@ -104,12 +104,9 @@ def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
         found = []
         for left in range(layers.game.rolls):
             seen, mask = looked(layers, cards, left, onehot=onehot)
-            chances = player.choose(network(seen), mask == 1)
-            found.append(chances.argmax(axis=1) if player.rule == "mode" else chances)
-        shape = len(found), -1, len(cards.totals)
-        if player.rule == "mode":
-            return TurnChoices(np.array(found, np.int16).reshape(shape))
-        return TurnChoices(chances=np.array(found).reshape(*shape, sees[1]))
+            found.append(player.choose(network(seen), mask == 1))
+        shape = len(found), -1, len(cards.totals), sees[1]
+        return TurnChoices(chances=np.array(found).reshape(shape))
 
     return choices
 

@@ -18,7 +18,7 @@ from solvent.games.football_clock.report import (
 )
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.games.football_clock.transcript import transcript, transcript_text
+from solvent.games.football_clock.transcript import table_of, transcript
 from solvent.model.text import signed
 from solvent.play import Record, play
 
@@ -84,8 +84,9 @@ def test_a_transcript_tells_a_whole_game_and_its_odds() -> None:
     assert lines[0].position == solution.start
     margin = lines[-1].score[0] - lines[-1].score[1]
     assert lines[-1].value == (margin > 0) + (margin == 0) / 2
-    text = transcript_text(solution.game, lines)
-    assert len(text.splitlines()) == len(lines) + 3
+    rows = table_of(solution.game, lines)
+    assert len(rows) == len(lines) + 3
+    text = "\n".join(" ".join(row) for row in rows)
     for part in ("half 1", "half 2", "player B kicks off", "player A kicks off", " v "):
         assert part in text
 
