@@ -18,18 +18,6 @@ OVER        Play has ended.
 
 Rows are those of a layer: the situations, then a kickoff and a free kick. A call draws two numbers,
 one if it leads to a choice; a choice and a kick draw one, and a time-out none.
-
-What a player may do is one of few *menus*: sets of legal actions, numbered as follows and then one
-for each different set of the offence's calls.
-
-=========== ========================================================================================
-ANYTHING    The episode is over, and no action counts.
-NOTHING     The player has no choice, and takes action 0.
-DEFENCE     All calls of the defence.
-OPTIONS     The penalty or the play.
-KICKS       The kinds of kickoff.
-TIMEOUTS    A time-out or none.
-=========== ========================================================================================
 """
 
 from typing import Any, NamedTuple
@@ -53,8 +41,6 @@ in_line = kernel(largest=-1, forceinline=True)
 """Decorates what the loops call once for each episode."""
 
 CALL, CHOICE, TIMEOUT, KICKOFF, FREE_KICK, OVER = range(6)
-ANYTHING, NOTHING, DEFENCE, OPTIONS, KICKS, TIMEOUTS, OFFENCE = range(7)
-"""The menus; those of the offence follow from ``OFFENCE`` on."""
 
 # The fields of an episode beside its random numbers.
 _FIELDS = (
@@ -92,21 +78,19 @@ results, and its number among the choices."""
 class EpisodeArrays(NamedTuple):
     """The arrays that the episodes read.
 
-    With S situations, R results (the field goal and the declaration included), M menus, A actions
-    and D entries of an observation; distributions are thresholds
-    (:mod:`solvent.envs.sampling`).
+    With S situations, R results (the field goal and the declaration included), n plays and D
+    entries of an observation; distributions are thresholds (:mod:`solvent.envs.sampling`).
 
     Attributes:
         packed: :class:`solvent.games.football.packed.Arrays`.
         mixed_threshold: [entries] int64, of the entries of cells with more than one result.
         threshold: [N] int64, of branches.
         result: [R] :data:`RESULT`.
-        row: [S+2, 5] int16 down, yards to go, yards to the goal, whether punt formation is on, and
-            the offence's menu.
+        row: [S+2, 4] int16 down, yards to go, yards to the goal, and whether punt formation is on.
+        legal: [S, n+3] the offence's legal actions.
         left: [T+1, groups, 3] int32 how the clock stands after the successors of a group: ticks
             left without a time-out, those left with one, and whether an untimed down follows.
         start: [1] :data:`EPISODE`, the state in which an episode begins.
-        mask: [M, A] int8, the actions of a menu.
         first: [D] int64, the indicator of the value 0 of each entry. An entry that is always 0 has
             none: -1.
         share: [D'+1] float32, what each indicated value is in a vector; the last is 0.
@@ -119,9 +103,9 @@ class EpisodeArrays(NamedTuple):
     threshold: Ints
     result: NDArray[Any]
     row: NDArray[np.int16]
+    legal: Bools
     left: NDArray[np.int32]
     start: NDArray[Any]
-    mask: NDArray[np.int8]
     first: Ints
     share: NDArray[np.float32]
     number: NDArray[Any]
@@ -297,22 +281,47 @@ def _half_over(i: int, episodes: Any, rules: Any) -> float:
 
 
 @kernel(largest=-1)
-def menus(chosen: Ints, player: Ints, episodes: Any, rules: EpisodeArrays, menu: Ints) -> None:
-    """Fill `menu` [k] with the menu of a player [k] of each of the chosen episodes."""
+def choices(
+    chosen: Ints,
+    player: Ints,
+    episodes: Any,
+    rules: EpisodeArrays,
+    acts: Bools,
+    mask: NDArray[np.int8],
+) -> None:
+    """Fill `acts` [k], whether a player of a chosen episode has a choice, and its legal actions.
+
+    Args:
+        chosen: [k] indices of episodes.
+        player: [k] the player of each.
+        episodes: States of the episodes.
+        rules: Rules of the game.
+        acts: [k], filled.
+        mask: [k, A] zeros, filled with 1 for each legal action. A player without a choice has
+            action 0; once the episode is over all are legal.
+    """
+    number = rules.number[0]
     for e in range(len(chosen)):
-        at, found = episodes[chosen[e]], NOTHING
+        at, first, count = episodes[chosen[e]], 0, 1
         phase, mine = at.phase, at.offence == player[e]
-        if phase == CALL:
-            found = rules.row[at.row, 4] if mine else DEFENCE
+        if phase == CALL and mine:
+            count = number.plays + 3
+        elif phase == CALL:
+            first, count = number.first_letter, rules.packed.cell.shape[1]
         elif phase == CHOICE and mine == (rules.result[at.choice].chooser == 0):
-            found = OPTIONS
+            first, count = number.first_option, 2
         elif phase == TIMEOUT and at.asked == player[e]:
-            found = TIMEOUTS
+            first, count = number.first_timeout, 2
         elif phase == KICKOFF and mine:
-            found = KICKS
+            first, count = number.first_kick, 2
         elif phase == OVER:
-            found = ANYTHING
-        menu[e] = found
+            count = mask.shape[1]
+        acts[e] = phase == CALL or (count == 2 and phase != OVER)
+        for action in range(first, first + count):
+            mask[e, action] = 1
+        if phase == CALL and mine:
+            for action in range(count):
+                mask[e, action] = rules.legal[at.row, action]
 
 
 @kernel(largest=-1)
@@ -499,7 +508,7 @@ class TimedFootballSimulation(Simulation):
         step(chosen, first, second, self.records, self.sampler.arrays, paid)
 
     def acts(self, chosen: Ints, player: Ints) -> Bools:
-        return np.asarray(self._menus(chosen, player) > NOTHING)
+        return self._choices(chosen, player)[0]
 
     def over(self) -> Bools:
         return np.asarray(self.records["phase"] == OVER)
@@ -513,12 +522,12 @@ class TimedFootballSimulation(Simulation):
         return seen
 
     def legal(self, chosen: Ints, player: Ints) -> NDArray[np.int8]:
-        return self.sampler.arrays.mask[self._menus(chosen, player)]
+        return self._choices(chosen, player)[1]
 
-    def _menus(self, chosen: Ints, player: Ints) -> Ints:
-        menu = np.empty(len(chosen), np.int64)
-        menus(chosen, player, self.records, self.sampler.arrays, menu)
-        return menu
+    def _choices(self, chosen: Ints, player: Ints) -> tuple[Bools, NDArray[np.int8]]:
+        acts, mask = np.empty(len(chosen), bool), np.zeros((len(chosen), self.n_actions), np.int8)
+        choices(chosen, player, self.records, self.sampler.arrays, acts, mask)
+        return acts, mask
 
     def state(self, i: int) -> Any:
         return self.sampler.read(self.records[i])
@@ -534,7 +543,8 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> EpisodeArra
     game, packed = sampler.rules, sampler.packed
     clock, chart, actions = game.loaded_clock, game.loaded_chart, game.actions
     arrays = packed.arrays
-    mask, row = _menus_of(game, packed)
+    row = np.zeros((packed.n_situations + 2, 4), np.int16)
+    row[:-2] = packed.situation
     first, share = _indicators(sampler.most, sampler.least)
     numbers = {
         "plays": chart.plays,
@@ -564,37 +574,13 @@ def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> EpisodeArra
         threshold=inverse_cdf(arrays.branch_probability, arrays.branch_start),
         result=result,
         row=row,
+        legal=packed.legal,
         left=np.array(left, np.int32),
         start=start,
-        mask=mask,
         first=first,
         share=share,
         number=np.array([tuple(numbers.values())], [(n, type(v)) for n, v in numbers.items()]),
     )
-
-
-def _menus_of(
-    game: TimedFootball, packed: PackedRules
-) -> tuple[NDArray[np.int8], NDArray[np.int16]]:
-    """The actions of each menu, [M, A], and what the kernel reads of each row, [S+2, 5]."""
-    actions, defences = game.actions, game.loaded_chart.defences
-    rows = [row.tobytes() for row in packed.legal]
-    number = {row: menu for menu, row in enumerate(dict.fromkeys(rows), OFFENCE)}
-    mask = np.zeros((OFFENCE + len(number), len(game.info.actions[0])), np.int8)
-    mask[ANYTHING] = 1
-    mask[NOTHING, 0] = 1
-    mask[DEFENCE, actions.defence : actions.defence + defences] = 1
-    for kind, first in (
-        (OPTIONS, actions.choice),
-        (KICKS, actions.kick),
-        (TIMEOUTS, actions.timeout),
-    ):
-        mask[kind, first : first + 2] = 1
-    own = np.frombuffer(b"".join(number), bool).reshape(len(number), -1)
-    mask[OFFENCE:, : own.shape[1]] = own
-    row = np.zeros((packed.n_situations + 2, 5), np.int16)
-    row[:-2, :4], row[:-2, 4] = packed.situation, [number[legal] for legal in rows]
-    return mask, row
 
 
 def _indicators(most: Ints, least: Ints) -> tuple[Ints, NDArray[np.float32]]:

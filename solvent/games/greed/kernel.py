@@ -215,30 +215,17 @@ def solve_greed(limit: int = 100, sides: int = 6, *, tolerance: float = 1e-8) ->
         ValueError: If a parameter is out of its range.
         CertificateError: If the error could not be bounded by `tolerance`.
     """
-    normal, last, normal_roll, last_roll = rate_positions(limit, sides)
-    error = error_bound(normal, last, sides)
     game = Greed(limit, sides)
-    solution = GreedSolution(game, normal, last, normal_roll, last_roll, error)
-    if not solution.error <= tolerance:
-        raise CertificateError(
-            f"greed with limit {limit} and sides {sides}: the error is at most "
-            f"{solution.error:.1e}, which is more than {tolerance:.1e}"
-        )
-    return solution
-
-
-def rate_positions(
-    limit: int, sides: int
-) -> tuple[Floats, Floats, NDArray[np.int16], NDArray[np.int16]]:
-    """Return the four tables of a :class:`GreedSolution`, in its order, without a proof.
-
-    Raises:
-        ValueError: If a parameter is out of its range.
-    """
-    most = Greed(limit, sides).most_dice(0)
+    most = game.most_dice(0)
     last, last_roll = _rate_last_turn(sum_chances(most, sides, limit))
     normal, normal_roll = _rate_normal(last, sides, most)
-    return normal, last, normal_roll, last_roll
+    error = error_bound(normal, last, sides)
+    if not error <= tolerance:
+        raise CertificateError(
+            f"greed with limit {limit} and sides {sides}: the error is at most {error:.1e}, which "
+            f"is more than {tolerance:.1e}"
+        )
+    return GreedSolution(game, normal, last, normal_roll, last_roll, error)
 
 
 def error_bound(normal: Floats, last: Floats, sides: int) -> float:
