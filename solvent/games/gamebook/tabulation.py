@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Place
-from solvent.games.gamebook.expressions import Range
 from solvent.games.gamebook.page import Page, Position
 from solvent.model.arrays import Ints, members
 from solvent.model.tabular import RationalGame, TabularGame
@@ -38,13 +37,11 @@ class PageLayout:
         at: The position.
         fields: [L] indices of the live fields, ascending.
         count: Number of fields of the book.
-        bounds: [L + K] smallest and largest value of each column.
     """
 
     at: Position
     fields: tuple[int, ...]
     count: int
-    bounds: Sequence[Range]
 
     def page(self, row: Sequence[int]) -> Page:
         """The page of a row of columns."""
@@ -58,39 +55,21 @@ class PageLayout:
         """The columns of a page; 0 for a field that is not known."""
         return [page.values[field] or 0 for field in self.fields] + list(page.local)
 
-    def keys(self, columns: Columns, which: Sequence[int] | None = None) -> Ints:
-        """Pack each row into a few integers [n, W]. Different rows have different keys.
 
-        Args:
-            columns: Columns of pages.
-            which: The columns to compare; all by default.
-        """
-        words = [np.zeros(len(columns), np.int64)]
-        capacity = 2**62
-        for column in range(columns.shape[1]) if which is None else which:
-            low, high = self.bounds[column]
-            size = high - low + 1
-            if size > capacity:
-                words.append(np.zeros(len(columns), np.int64))
-                capacity = 2**62
-            words[-1] *= size
-            words[-1] += columns[:, column] - low
-            capacity //= size
-        return np.stack(words, axis=1)
-
-
-def grouped(keys: Ints) -> tuple[Ints, Ints]:
-    """Number the groups of equal keys by first appearance.
+def grouped(columns: Columns) -> tuple[Ints, Ints]:
+    """Number the groups of equal rows by first appearance.
 
     Args:
-        keys: [n, W].
+        columns: [n, W].
 
     Returns:
         first: [G] the first row of each group, ascending.
         label: [n] the group of each row.
     """
-    rows = keys if keys.shape[1] > 1 else keys[:, 0]
-    _, first, label = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    # Compared as bytes, of which each row has some.
+    rows = np.ascontiguousarray(np.pad(columns, ((0, 0), (0, 1))))
+    whole = rows.view(f"V{rows.itemsize * rows.shape[1]}")
+    _, first, label = np.unique(whole, return_index=True, return_inverse=True)
     by_appearance = np.argsort(first)
     rank = np.empty_like(by_appearance)
     rank[by_appearance] = np.arange(len(first))
@@ -144,7 +123,7 @@ class Tabulation:
         self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
         self._arrivals: dict[Place, dict[Position, Arrivals]] = {}
-        self._seen: dict[Position, tuple[Ints, Ints]] = {}
+        self._seen: dict[Position, tuple[Columns, Ints]] = {}
         self._start = [0]
         self._batches: list[tuple[PageLayout, Columns]] = []
         self._pieces, self._outcomes = CollectedArrays(), 0
@@ -171,23 +150,20 @@ class Tabulation:
         if at not in self._layouts:
             book, live = self._game.book, self._game.liveness.live(at)
             fields = tuple(i for i, name in enumerate(book.fields) if name in live)
-            ranges = (book.ranges[name] for name in book.fields if name in live)
-            bounds = (*ranges, *self._game.local_bounds(at))
-            self._layouts[at] = PageLayout(at, fields, len(book.fields), bounds)
+            self._layouts[at] = PageLayout(at, fields, len(book.fields))
         return self._layouts[at]
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
         """Number the new pages, set the targets of the outcomes, and expand the new pages."""
         columns, outcomes = (np.concatenate(parts) for parts in zip(*arrivals, strict=True))
-        keys = layout.keys(columns)
-        old_keys, old_index = self._seen.get(layout.at, (keys[:0], np.zeros(0, np.int64)))
-        first, label = grouped(np.concatenate((old_keys, keys)))
-        # Old keys are all different and come first, so they are the first groups.
-        new = first[len(old_keys) :] - len(old_keys)
+        old, old_index = self._seen.get(layout.at, (columns[:0], np.zeros(0, np.int64)))
+        first, label = grouped(np.concatenate((old, columns)))
+        # Old pages are all different and come first, so they are the first groups.
+        new = first[len(old) :] - len(old)
         begin = self._start[-1]
         index = np.concatenate((old_index, begin + np.arange(len(new))))
-        self._seen[layout.at] = (np.concatenate((old_keys, keys[new])), index)
-        self._pieces.add(outcome=outcomes, target=index[label[len(old_keys) :]])
+        self._seen[layout.at] = (np.concatenate((old, columns[new])), index)
+        self._pieces.add(outcome=outcomes, target=index[label[len(old) :]])
         if len(new):
             self._expand(layout, columns[new])
 
@@ -206,7 +182,7 @@ class Tabulation:
         fields = {position[name] for name in self._game.liveness.touched(layout.at)}
         touched = [i for i, field in enumerate(layout.fields) if field in fields]
         local = range(len(layout.fields), columns.shape[1])
-        first, label = grouped(layout.keys(columns, [*touched, *local]))
+        first, label = grouped(columns[:, [*touched, *local]])
         legal, start, entries, targets = self._project(layout, columns[first], fields)
 
         entry, length = members(start, label)
@@ -274,7 +250,7 @@ class Tabulation:
         targets = []
         target_of = np.zeros(len(entries), np.int64)
         for number, (at, rows) in enumerate(reached.items()):
-            pages = np.zeros((len(entries), len(self._layout(at).bounds)), np.int32)
+            pages = np.zeros((len(entries), len(next(iter(rows.values())))), np.int32)
             pages[list(rows)] = list(rows.values())
             target_of[list(rows)] = number
             targets.append((self._layout(at), pages))
