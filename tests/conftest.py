@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 import solvent
-from solvent import make_game, solve
+from solvent import TabularGame, compile_game, make_game, solve
 
 if importlib.util.find_spec("hypothesis"):
     from hypothesis import settings
@@ -99,6 +99,12 @@ COMPILES = (
     lambda: _steps("solvent/GreedSmall-v0"),
     lambda: _steps("solvent/FFCombat-v0"),
 )
+
+
+@pytest.fixture(scope="session")
+def small() -> TabularGame:
+    """A combat of a few hundred states, in some of which testing luck is illegal."""
+    return compile_game(make_game("ff-combat", stamina=4, opponent_stamina=[3, 5], luck=[0, 3]))
 
 
 @pytest.fixture(scope="session")

@@ -1,29 +1,24 @@
 """Algorithms of anyone, and the main job: everything scored, the same table after interruptions."""
 
 import csv
-import io
 import json
-import os
 import re
 import signal
-import subprocess
-import sys
 import time
-import tomllib
-from contextlib import redirect_stdout
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import own_algorithms
 import pytest
+from interruptions import stopped
+from refusals import assert_refused
 
 from solvent.baselines.gate import tabulated
-from solvent.benchmark import algorithms
 from solvent.benchmark.algorithms import (
     Budget,
     MakeEnv,
@@ -60,11 +55,8 @@ from solvent.benchmark.summary import as_csv, as_json, summarize
 from solvent.benchmark.tabular import FICTITIOUS_PLAY, REGRET_MATCHING, TABULAR_MIRROR_DESCENT
 from solvent.exact import ImproperGameError, StoreError, load_policy, save_policy, score, solve
 from solvent.exact.learning_curve import read_curve
-from solvent.exact.scoring import comparable_score
 from solvent.model import TabularPolicy
-from solvent.model.registry import declared_names
 from solvent.report.page import render
-from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
 
 # The main job: everything scored, and the same table however often it was interrupted
 
@@ -142,76 +134,50 @@ def test_killed_halfway_it_ends_with_the_same_table(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     call = f"Task(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))"
-    tasks = [eval(call)]
+    tasks, out = [eval(call)], tmp_path / "killed"
     whole = bench(tmp_path / "whole", tasks, progress=False)
-    out = tmp_path / "killed"
-    code = (
+    log = stopped(
         "from solvent.benchmark.suites import Task\n"
         "from solvent.benchmark.bench import bench\n"
-        "if __name__ == '__main__':\n"
-        f"    bench({str(out)!r}, [{call}])\n"
+        f"bench({str(out)!r}, [{call}])\n",
+        lambda: any(len(f.read_text().splitlines()) > 8 for f in out.rglob("curve.csv")),
     )
-    script = tmp_path / "script.py"
-    script.write_text(code)
-    log = tmp_path / "log.txt"
-    with log.open("w") as file:
-        process = subprocess.Popen([sys.executable, str(script)], stdout=file)
-    deadline = time.monotonic() + 300
-    while process.poll() is None and time.monotonic() < deadline:
-        curves = list(out.rglob("curve.csv"))
-        if any(len(curve.read_text().splitlines()) > 8 for curve in curves):
-            os.kill(process.pid, signal.SIGKILL)
-            break
-        time.sleep(0.01)
-    process.wait()
     assert not (out / "results.json").exists(), "it ended before it could be killed"
-    told = [line.split()[0] for line in lines_of(log.read_text())]
+    told = [line.split()[0] for line in lines_of(log)]
     assert told[0] == "training"
     assert "started" in told
     assert "kept" not in told
     assert list(out.rglob("checkpoint.npz"))
     # The workers notice that their parent is gone, and write nothing any more.
-    before: dict[Path, bytes] = {}
+    before, deadline = {}, time.monotonic() + 300
     while before != (now := {f: f.read_bytes() for f in out.rglob("curve.csv")}):
         assert time.monotonic() < deadline, "a worker lives on"
         before = now
         time.sleep(1)
     capsys.readouterr()
     assert without_times(bench(out, tasks)) == without_times(whole)
-    told = lines_of(capsys.readouterr().out)
-    assert any(line.startswith("resumed") for line in told)
+    assert any(line.startswith("resumed") for line in lines_of(capsys.readouterr().out))
 
 
 def test_an_interrupted_bench_does_not_wait_for_a_run_that_reports_nothing(tmp_path: Path) -> None:
-    script, out = tmp_path / "script.py", tmp_path / "out"
-    script.write_text(
+    told = stopped(
         "import signal\n"
         "from solvent.benchmark.bench import bench\n"
         "from solvent.benchmark.suites import Task\n"
-        "if __name__ == '__main__':\n"
-        "    signal.signal(signal.SIGINT, signal.default_int_handler)\n"
-        f"    task = Task(environment={GREED_ID!r}, timesteps=500)\n"
-        f"    bench({str(out)!r}, [task], {{'own': {own_algorithms.__file__ + ':sleeps'!r}}})\n"
+        "signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        f"task = Task(environment={GREED_ID!r}, timesteps=500)\n"
+        f"bench({str(tmp_path)!r}, [task], {{'own': {own_algorithms.__file__ + ':sleeps'!r}}})\n",
+        lambda: any(tmp_path.rglob("asleep.txt")),
+        signal.SIGINT,
     )
-    process = subprocess.Popen([sys.executable, str(script)], stderr=subprocess.PIPE, text=True)
-    deadline = time.monotonic() + 120
-    while not list(out.rglob("asleep.txt")):
-        assert process.poll() is None
-        assert time.monotonic() < deadline
-        time.sleep(0.1)
-    process.send_signal(signal.SIGINT)
-    try:
-        _, told = process.communicate(timeout=60)
-    finally:
-        process.kill()
     assert told.endswith("KeyboardInterrupt\n")
 
 
-@pytest.fixture(scope="module")
-def troubled(tmp_path_factory: pytest.TempPathFactory) -> Any:
-    """A bench of which much fails, and what came of it when it was called again, mended."""
-    folder = tmp_path_factory.mktemp("troubled")
-    damaged = folder / SEEDED.name / "damaged-0"
+def test_a_failure_costs_nobody_else_and_is_tried_again(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """An exception, a script that leaves, a process that dies, a damaged folder, and no optimum."""
+    damaged = tmp_path / SEEDED.name / "damaged-0"
     damaged.mkdir(parents=True)
     (damaged / "run.json").write_text("damaged")
     algorithms = {
@@ -222,42 +188,43 @@ def troubled(tmp_path_factory: pytest.TempPathFactory) -> Any:
         "goes_on": f"{own_algorithms.__file__}:goes_on",
         "damaged": own_algorithms.walk,
     }
-    log = io.StringIO()
-    with redirect_stdout(log):
-        first = bench(folder, [NONTERMINATING, SEEDED], algorithms, workers=1)
-    assert read_bench(folder) == first
+    first = bench(tmp_path, [NONTERMINATING, SEEDED], algorithms, workers=1)
+    told = lines_of(capsys.readouterr().out)
+    assert read_bench(tmp_path) == first
+    [task] = first.tasks
+    assert (task.name, [agent.name for agent in task.agents]) == ("combat", ["walk 0", "walk 1"])
+    errors = {(one.task, one.algorithm, one.seed): one.error for one in first.failures}
+    for algorithm, seed, message in (
+        ("fails", 0, "RuntimeError: no seed 0"),
+        ("fails", 1, "RuntimeError: no seed 1"),
+        ("leaves", 0, "SystemExit: no data"),
+        ("dies", 0, "its process died, as one does that runs out of memory"),
+        ("goes_on", 0, "RuntimeError: halfway"),
+    ):
+        assert errors.pop(("combat", algorithm, seed)) == message
+        assert f"failed    combat {algorithm} {seed}: {message}" in told
+    assert re.match(r"StoreError: .*run\.json: not the rec", errors.pop(("combat", "damaged", 0)))
+    assert {name for name, *_ in errors} == {NONTERMINATING.name}
+    assert len(errors) == 6
+    assert all(error.startswith("ImproperGameError: ") for error in errors.values())
+    assert any(line.startswith("failed    nonterminating: no optimum is proved") for line in told)
+    assert not list((tmp_path / NONTERMINATING.name).rglob("own"))
+    assert SEEDED.name in render(tmp_path)
+    with pytest.raises(ImproperGameError):
+        bench(tmp_path / "alone", [NONTERMINATING], {"dies": own_algorithms.dies}, progress=False)
+
     # What died could not clear its folder, and is not mended.
     mended = algorithms | dict.fromkeys(("fails", "leaves"), own_algorithms.walk)
     del mended["dies"]
-    again = bench(folder, [SEEDED], mended, workers=1, progress=False)
-    told = lines_of(log.getvalue())
-    return SimpleNamespace(folder=folder, first=first, told=told, again=again)
-
-
-def test_those_that_failed_are_tried_again_and_the_others_are_read_back(troubled: Any) -> None:
-    [task] = troubled.again.tasks
-    assert [agent.name for agent in task.agents] == [
+    again = bench(tmp_path, [SEEDED], mended, workers=1, progress=False)
+    agents = again.tasks[0].agents
+    assert [agent.name for agent in agents] == [
         "walk 0", "walk 1", "fails 0", "fails 1", "leaves 0", "goes_on 0",
     ]  # fmt: skip
-    assert task.agents[:2] == troubled.first.tasks[0].agents
+    assert agents[:2] == task.agents
     # A hyperparameter without a name is the same in every process.
-    assert "Network object" in task.agents[-1].hyperparameters["network"]
-    assert [one.algorithm for one in troubled.again.failures] == ["damaged"]
-
-
-def test_an_optimum_that_cannot_be_proved_is_a_failure(troubled: Any, tmp_path: Path) -> None:
-    assert [task.name for task in troubled.first.tasks] == [SEEDED.name]
-    failures = [one for one in troubled.first.failures if one.task == NONTERMINATING.name]
-    assert len(failures) == 6
-    assert all(one.error.startswith("ImproperGameError: ") for one in failures)
-    assert SEEDED.name in render(troubled.folder)
-    assert any(
-        line.startswith("failed    nonterminating: no optimum is proved: ")
-        for line in troubled.told
-    )
-    assert not list((troubled.folder / NONTERMINATING.name).rglob("own"))
-    with pytest.raises(ImproperGameError):
-        bench(tmp_path, [NONTERMINATING], {"walk": own_algorithms.walk}, progress=False)
+    assert "Network object" in agents[-1].hyperparameters["network"]
+    assert [one.algorithm for one in again.failures] == ["damaged"]
 
 
 def test_of_a_suite_an_algorithm_does_what_it_can(
@@ -288,52 +255,24 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     with pytest.raises(StoreError, match=r"results.json: not JSON, .*; remove it, or name another"):
         bench(tmp_path / "suite", suite, algorithms, workers=1, progress=False)
     assert path.read_text() == "somebody else's"
-    assert suite.with_timesteps(200).name == "mine@200"
     with pytest.raises(ValueError, match="there is nothing to do"):
         bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
-
-
-def test_a_failure_costs_nobody_else(troubled: Any) -> None:
-    """An exception, a script that leaves, a process that dies, and a damaged folder."""
-    [task] = troubled.first.tasks
-    assert [agent.name for agent in task.agents] == ["walk 0", "walk 1"]
-    errors: dict[str, list[str]] = {}
-    for one in troubled.first.failures:
-        if one.task == SEEDED.name:
-            errors.setdefault(one.algorithm, []).append(one.error)
-    for algorithm, messages in {
-        "fails": ["RuntimeError: no seed 0", "RuntimeError: no seed 1"],
-        "leaves": ["SystemExit: no data"],
-        "dies": ["its process died, as one does that runs out of memory"],
-        "goes_on": ["RuntimeError: halfway"],
-    }.items():
-        assert errors[algorithm] == messages
-        for seed, message in enumerate(messages):
-            assert f"failed    {SEEDED.name} {algorithm} {seed}: {message}" in troubled.told
-    [error] = errors["damaged"]
-    assert error.startswith("StoreError: ")
-    assert "run.json: not the record" in error
 
 
 def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
     def inner(make: Any, seed: int, budget: Any, callback: Any) -> None:
         raise AssertionError
 
-    walk, bare = {"walk": own_algorithms.walk}, Task(environment=ENV)
+    walk, bare = own_algorithms.walk, Task(environment=ENV)
+    unknown = Task(environment="solvent/FF-v0", seeds={"ppo": 1})
     cases: list[tuple[Task, Any, str]] = [
-        (Task(environment=ENV, seeds={"pop": 1}), None, "algorithm is 'pop'"),
-        (
-            Task(environment="solvent/FF-v0", seeds={"ppo": 1}),
-            None,
-            "no game or environment 'solvent/FF-v0'",
-        ),
+        (replace(bare, seeds={"pop": 1}), None, "algorithm is 'pop'"),
+        (unknown, None, "no game or environment 'solvent/FF-v0'"),
         (SEEDED, {"mine": inner}, r"mine cannot be sent .*file\.py:mine"),
-        (bare, walk, "task FFCombat-v0 has no budget"),
-        (SEEDED, {"../x": own_algorithms.walk}, "the name of an algorithm is"),
+        (bare, {"walk": walk}, "task FFCombat-v0 has no budget"),
+        (SEEDED, {"../x": walk}, "the name of an algorithm is"),
     ]
-    for task, entrants, message in cases:
-        with pytest.raises(ValueError, match=message):
-            bench(tmp_path, [task], entrants, progress=False)
+    assert_refused(cases, lambda task, entrants: bench(tmp_path, [task], entrants, progress=False))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -375,15 +314,6 @@ def run_of(task: Task, source: Any, seed: int = 0) -> Run:
     return Run(task, name, source, seed)
 
 
-def test_the_shipped_algorithms_are_the_trainers_and_the_tabular_ones() -> None:
-    pyproject = tomllib.loads((Path(__file__).parents[2] / "pyproject.toml").read_text())
-    declared = pyproject["project"]["entry-points"]["solvent.algorithms"]
-    assert set(declared) == {*SELF_PLAY_ALGORITHMS, "q_learning", "minimax_q", *SWEEPING}
-    assert set(declared) <= set(declared_names("solvent.algorithms"))
-    for name in declared:
-        assert find_algorithm(name).uses_model == (name in SWEEPING)
-
-
 def test_an_algorithm_is_found_where_it_is() -> None:
     for place in (f"{FILE}:walk", "own_algorithms:walk"):
         found = find_algorithm(place)
@@ -391,25 +321,6 @@ def test_an_algorithm_is_found_where_it_is() -> None:
         assert (found.one_seat, found.self_play, found.uses_model) == (True, False, False)
     assert find_algorithm(f"{FILE}:takes_turns").self_play
     assert find_algorithm(f"{FILE}:SWEEPS").uses_model
-
-
-@pytest.mark.parametrize(
-    ("name", "message"),
-    [
-        ("pop", "algorithm is 'pop'"),
-        ("missing.py:walk", r"missing\.py: there is no such file"),
-        (f"{FILE}:none", "the algorithm .* cannot be loaded: AttributeError"),
-        (f"{FILE}", "for one function of the file"),
-        (f"{FILE}:FILE_", "cannot be loaded"),
-        ("own_algorithms:np", "allowed are a function of make, seed, budget, callback"),
-        ("own_algorithms:Algorithm", "allowed are a function"),
-        (lambda make, seed: None, "the algorithm mine: an algorithm is a function of make"),
-        (lambda make, seed, budget, callback, rate: None, "parameters with defaults"),
-    ],
-)
-def test_what_is_no_algorithm_is_refused(name: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        find_algorithm(name) if isinstance(name, str) else as_algorithm(name, "mine")
 
 
 def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
@@ -420,15 +331,11 @@ def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
     rows = np.where(game.table.mask[0].all(axis=1)[:, None], rows, game.table.mask[0])
     expected = score(game.table, TabularPolicy.of(game.table, rows), game.solution)
     assert record.value == pytest.approx(expected.value, abs=1e-12)
-    assert record.hyperparameters == {"share": 0.5}
-    assert record.timesteps == 500
+    assert (record.hyperparameters, record.timesteps) == ({"share": 0.5}, 500)
     assert record.system["versions"]["solvent"]
     assert record.system["hardware"]["processors"] >= 1
-    curve = read_curve(tmp_path / record.folder / "curve.csv")
-    assert [point.timesteps for point in curve] == [500]
-    assert curve[-1].gap == record.gap
-    # Read back, not run again.
-    assert perform(tmp_path, run_of(COMBAT, own_algorithms.walk)) == record
+    [point] = read_curve(tmp_path / record.folder / "curve.csv")
+    assert (point.timesteps, point.gap) == (500, record.gap)
     longer = replace(COMBAT, timesteps=501)
     with pytest.raises(ValueError, match=r"holds another training: its task\['timesteps'\] is 500"):
         perform(tmp_path, run_of(longer, own_algorithms.walk))
@@ -440,21 +347,22 @@ def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
         (BOTH, own_algorithms.takes_turns),
         (BOTH, "minimax_q"),
         (GREED, "q_learning"),
+        (replace(GREED, env_kwargs={"seat": 1}), "q_learning"),
         (GREED, own_algorithms.SWEEPS),
         (CLIFF, "q_learning"),
     ],
 )
 def test_every_kind_of_task_is_scored(task: Task, source: Any, tmp_path: Path) -> None:
-    record = perform(tmp_path, run_of(task, source))
+    record, (optimum, lower, upper) = (
+        perform(tmp_path, run_of(task, source)),
+        task_game(task).optimum,
+    )
     assert (record.exploitability is not None) == task.self_play
     assert record.gap >= -1e-12
+    assert lower <= optimum <= upper
+    if not task.self_play:
+        assert record.mode_gap == pytest.approx(optimum - record.mode_value, abs=1e-9)
     assert record.uses_model == (source is own_algorithms.SWEEPS)
-
-
-def test_episodes_begin_in_the_starts_of_the_task(tmp_path: Path) -> None:
-    run = Run(COMBAT, "ppo", "ppo", 0, Setting({"exploring_starts": 0.5}))
-    with pytest.raises(ValueError, match="exploring_starts is no setting of a benchmark"):
-        perform(tmp_path, run)
 
 
 @pytest.mark.parametrize("name", SWEEPING)
@@ -470,8 +378,7 @@ def test_sweeps_over_the_table_take_a_step_for_each_state(name: str, tmp_path: P
     uniform = [TabularPolicy.uniform(game.table, player=seat) for seat in (0, 1)]
     both = [Learned(one, one) for one in uniform]
     assert record.gap < figures_of_run(game, both)["gap"] / 20
-    short = replace(SWEPT, timesteps=states - 1)
-    assert SWEEPING[name].refusal(task_game(short)) == (
+    assert SWEEPING[name].refusal(task_game(replace(SWEPT, timesteps=states - 1))) == (
         f"a sweep takes {states:,} timesteps; the budget has {states - 1:,}"
     )
     assert SWEEPING[name].refusal(task_game(GREED)) == "it learns by self-play only"
@@ -483,9 +390,8 @@ def test_the_best_constant_policy_is_found_by_trying_all() -> None:
         table, found = game.table, best_constant(game.table, game.solution, game.seats)
         gaps = []
         for seat in game.seats:
-            mask = table.mask[seat]
             every = []
-            for action in range(mask.shape[1]):
+            for action in range(table.mask[seat].shape[1]):
                 # Illegal actions count for the lowest legal one, as environments play them.
                 one, _ = tabulated(
                     table,
@@ -498,65 +404,45 @@ def test_the_best_constant_policy_is_found_by_trying_all() -> None:
         assert found.gap == pytest.approx(np.mean(gaps), abs=1e-12)
 
 
-def test_what_an_algorithm_keeps_is_gone_on_with(tmp_path: Path) -> None:
-    run = run_of(COMBAT, own_algorithms.checkpoints)
-    with pytest.raises(KeyboardInterrupt):
-        perform(tmp_path, run)
-    curve = read_curve(tmp_path / perform(tmp_path, run).folder / "curve.csv")
-    assert [point.timesteps for point in curve] == [100, 200, 300, 400, 500]
-    assert all(one.seconds <= two.seconds for one, two in pairwise(curve))
-
-
-def test_a_run_that_is_interrupted_when_all_is_learned_keeps_its_steps_and_its_time(
+def test_what_an_algorithm_keeps_is_gone_on_with_also_when_all_is_learned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run = run_of(replace(COMBAT, timesteps=450), own_algorithms.checkpoints)
     with pytest.raises(KeyboardInterrupt):
         perform(tmp_path, run)
-    monkeypatch.setattr(algorithms, "save_policy", own_algorithms.interrupts)
+    monkeypatch.setattr("solvent.benchmark.algorithms.save_policy", own_algorithms.interrupts)
     with pytest.raises(KeyboardInterrupt):
         perform(tmp_path, run)
     monkeypatch.undo()
     [*_, before] = read_curve(tmp_path / run.folder / "curve.csv")
     record = perform(tmp_path, run)
-    [*_, last] = read_curve(tmp_path / run.folder / "curve.csv")
-    assert record.timesteps == last.timesteps == before.timesteps == 500
-    assert last.seconds >= before.seconds
-
-
-@pytest.mark.parametrize(
-    ("returned", "message"),
-    [
-        (3, "returned 3; allowed are a TabularPolicy, an array"),
-        (lambda seen: np.full(len(seen), 9), r"takes an action in state .*: 9; there are 2"),
-        (lambda seen: np.zeros((len(seen), 2)), "gives probabilities that sum to 0, not to 1"),
-        (lambda seen: np.zeros((len(seen), 3)), r"expected are probabilities of shape"),
-        (np.ones((3, 2)), "has shape"),
-    ],
-)
-def test_what_is_no_policy_is_refused(returned: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        learned_policies(task_game(COMBAT), returned)
+    curve = read_curve(tmp_path / run.folder / "curve.csv")
+    assert [point.timesteps for point in curve] == [100, 200, 300, 400, 500]
+    assert record.timesteps == before.timesteps == 500
+    assert all(one.seconds <= two.seconds for one, two in pairwise([*curve, curve[-1]]))
+    assert curve[-1].seconds >= before.seconds
 
 
 def test_environments_are_those_of_the_task() -> None:
-    one, two = (
-        MakeEnv(task_game(GREED), as_algorithm(own_algorithms.walk, "walk")),
-        MakeEnv(task_game(BOTH), as_algorithm(own_algorithms.takes_turns, "takes_turns")),
+    one, two, cliff = (
+        MakeEnv(task_game(task), as_algorithm(source, "mine"))
+        for task, source in (
+            (GREED, own_algorithms.walk),
+            (BOTH, own_algorithms.takes_turns),
+            (CLIFF, own_algorithms.SWEEPS),
+        )
     )
     assert one(observation="index").observation_space.n == task_game(GREED).table.n_states
     assert one.vector(3).num_envs == 3
     assert two.aec().possible_agents
-    cliff = MakeEnv(task_game(CLIFF), as_algorithm(own_algorithms.SWEEPS, "sweeps"))
     assert cliff.vector(2).num_envs == 2
     assert cliff().reset(seed=0)[0] is not None
     assert cliff.table.model_hash == task_game(CLIFF).table.model_hash
-    with pytest.raises(ValueError, match="says that it uses the model"):
-        _ = one.table
-    with pytest.raises(ValueError, match="is self-play and has"):
-        two()
-    with pytest.raises(ValueError, match="is for self-play"):
-        one.aec()
+    assert_refused((
+        (lambda: one.table, "says that it uses the model"),
+        (two, "is self-play and has"),
+        (one.aec, "is for self-play"),
+    ))  # fmt: skip
 
 
 def test_the_callback_tells_and_records(tmp_path: Path) -> None:
@@ -578,41 +464,57 @@ def test_the_callback_tells_and_records(tmp_path: Path) -> None:
         callback(uniform, -1)
 
 
-@pytest.mark.parametrize(
-    ("task", "message"),
-    [
-        (Task(environment="solvent/FF-v0"), "task FF-v0: no game or environment 'solvent/FF-v0'"),
-        (Task(environment="solvent/FootballHalf-v0"), "allowed are those that sample a table"),
-        (Task(environment="solvent/FFCombat-v0", self_play=True), "is a game for one"),
-        (Task(environment="FrozenLake-v1", self_play=True), "self-play needs a game for two"),
-        (Task(environment="Blackjack-v1"), "has no P"),
-        (
-            Task(environment="solvent/FFCombat-v0", env_kwargs={"opponents": 1}),
-            "unexpected keyword argument 'opponents'",
-        ),
-        # A file is not to ask for a billion environments.
-        (
-            Task(environment="solvent/FFCombat-v0", env_kwargs={"num_envs": 10**9}),
-            "multiple values for argument 'num_envs'",
-        ),
-        (
-            Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": "random"}),
-            "seat is 'random'",
-        ),
-    ],
-)
-def test_what_is_no_task_is_refused(task: Task, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        task_game(task)
+NO_ALGORITHMS: list[tuple[Any, str]] = [
+    ("pop", "algorithm is 'pop'"),
+    ("missing.py:walk", r"missing\.py: there is no such file"),
+    (f"{FILE}:none", "the algorithm .* cannot be loaded: AttributeError"),
+    (f"{FILE}", "for one function of the file"),
+    (f"{FILE}:FILE_", "cannot be loaded"),
+    ("own_algorithms:np", "allowed are a function of make, seed, budget, callback"),
+    ("own_algorithms:Algorithm", "allowed are a function"),
+    (lambda make, seed: None, "the algorithm mine: an algorithm is a function of make"),
+    (lambda make, seed, budget, callback, rate: None, "parameters with defaults"),
+]
+NO_POLICIES: list[tuple[Any, str]] = [
+    (3, "returned 3; allowed are a TabularPolicy, an array"),
+    (lambda seen: np.full(len(seen), 9), r"takes an action in state .*: 9; there are 2"),
+    (lambda seen: np.zeros((len(seen), 2)), "gives probabilities that sum to 0, not to 1"),
+    (lambda seen: np.zeros((len(seen), 3)), r"expected are probabilities of shape"),
+    (np.ones((3, 2)), "has shape"),
+]
+NO_TASKS: list[tuple[Task, str]] = [
+    (Task(environment="solvent/FF-v0"), "task FF-v0: no game or environment 'solvent/FF-v0'"),
+    (Task(environment="solvent/FootballHalf-v0"), "allowed are those that sample a table"),
+    (Task(environment=ENV, self_play=True), "is a game for one"),
+    (Task(environment="FrozenLake-v1", self_play=True), "self-play needs a game for two"),
+    (Task(environment="Blackjack-v1"), "has no P"),
+    (Task(environment=ENV, env_kwargs={"opponents": 1}), "unexpected keyword argument 'opponents'"),
+    # A file is not to ask for a billion environments.
+    (Task(environment=ENV, env_kwargs={"num_envs": 10**9}),
+     "multiple values for argument 'num_envs'"),
+    (Task(environment=GREED_ID, env_kwargs={"seat": "random"}), "seat is 'random'"),
+    (Task(environment="my_game.py:Mine"), "environment is 'my_game.py:Mine'.*registered names"),
+    (Task(environment="nim"), "environment is 'nim'.*solvent/Nim-v0"),
+]  # fmt: skip
 
 
-def test_a_run_has_the_policy_of_its_own_seat(tmp_path: Path) -> None:
-    """The opponent is folded into chance, so that a policy of its seat would have no gap."""
-    game = task_game(GREED)
+def test_what_is_no_algorithm_no_policy_and_no_task_is_refused(tmp_path: Path) -> None:
+    def algorithm(given: Any) -> None:
+        find_algorithm(given) if isinstance(given, str) else as_algorithm(given, "mine")
+
+    greed, combat = task_game(GREED), task_game(COMBAT)
+    # The opponent is folded into chance, so that a policy of its seat would have no gap.
     for name in ("policy.npz", "policy_mode.npz"):
-        save_policy(tmp_path / name, TabularPolicy.uniform(game.table, player=1))
-    with pytest.raises(StoreError, match="is a policy of player 1, not of 0"):
-        run_policies(tmp_path, game)
+        save_policy(tmp_path / name, TabularPolicy.uniform(greed.table, player=1))
+    run = Run(COMBAT, "ppo", "ppo", 0, Setting({"exploring_starts": 0.5}))
+    for check, cases in (
+        (algorithm, NO_ALGORITHMS),
+        (partial(learned_policies, combat), NO_POLICIES),
+        (task_game, NO_TASKS),
+        (partial(perform, tmp_path), [(run, "exploring_starts is no setting of a benchmark")]),
+        (partial(run_policies, tmp_path), [(greed, "is a policy of player 1, not of 0")]),
+    ):
+        assert_refused(cases, check)
 
 
 # Whether a learner saw the solution is computed from the record of its run
@@ -650,104 +552,78 @@ def test_what_was_seen_is_read_off_the_record() -> None:
         assert saw_solution(settings) is bool(seen)
 
 
-@pytest.fixture(scope="module")
-def told_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A bench of an algorithm that the solution told where to begin, and that hides it."""
-    folder = tmp_path_factory.mktemp("told")
+def test_the_record_the_curve_and_every_table_say_what_a_run_was_told(tmp_path: Path) -> None:
+    """An algorithm that the solution told where to begin, and that hides it."""
     task = Task(
-        environment="solvent/FFCombat-v0",
+        environment=ENV,
         env_kwargs={"stamina": 4, "opponent_stamina": 6, "luck": 3},
         timesteps=64,
     )
-    agent = perform(folder, Run(task, "is_told", own_algorithms.is_told, 0))
+    run = Run(task, "is_told", own_algorithms.is_told, 0)
+    agent = perform(tmp_path, run)
     record = replace(task_record(task_game(task)), agents=(agent,))
-    write_results(folder, BenchRecord((record,)))
-    return folder
-
-
-def test_the_record_and_the_curve_of_a_run_say_it(told_folder: Path) -> None:
-    [task] = read_bench(told_folder).tasks
-    [agent] = task.agents
+    write_results(tmp_path, BenchRecord((record,)))
+    assert read_bench(tmp_path).tasks == (record,)
     assert (agent.algorithm, agent.name) == ("is_told+solution", "is_told+solution 0")
-    assert json.loads((told_folder / agent.folder / "run.json").read_text())["saw"] == [STARTS]
-    curve = (told_folder / agent.folder / "curve.csv").read_text()
-    rows = list(csv.DictReader(curve.splitlines()))
-    assert {row["saw_solution"] for row in rows} == {"1"}
-    run = Run(task.task, "is_told", own_algorithms.is_told, 0)  # type: ignore[arg-type]
-    assert perform(told_folder, run) == agent
-
-
-@pytest.mark.parametrize(
-    ("trainings", "seen"),
-    [
-        ([{"stakes": 0.5}, {"stakes": 0.0}], STARTS),
-        ([{"env_kwargs": {"opponent": "optimal"}}], OPPONENT),
-        ([{"env_kwargs": {"opponent": "one.npz"}, "opponent": "optimal"}], OPPONENT),
-        ([{"env_kwargs": {"opponent": "uniform"}, "opponent": "optimal"}], ""),
-        (
-            [{"env_kwargs": {"opponent": "uniform"}}, {"stakes": 0.5, "start_weights": "uniform"}],
-            "",
-        ),
-    ],
-)
-def test_a_run_of_several_trainings_says_what_each_was_given(
-    trainings: list[dict[str, Any]], seen: str, tmp_path: Path
-) -> None:
-    """The opponent of the task, here the uniform one, is the same for everybody."""
-    callback = callback_against_uniform(tmp_path)
-    for number, training in enumerate(trainings):
-        request = {"environment": "solvent/GreedSmall-v0", "env_kwargs": {"opponent": "uniform"}}
-        folder = RunFolder(callback.folder / str(number), request | training)
-        folder.folder.mkdir()
-        folder.write({"timesteps": 1, "cpu_seconds": 0.0})
-    assert seen_of_solution(callback.settings) == (seen,) * bool(seen)
-
-
-def test_a_run_says_that_it_made_environments_with_another_opponent(tmp_path: Path) -> None:
-    for arguments, seen in (
-        ({}, ()),
-        ({"opponent": "uniform"}, ()),
-        ({"opponent": "stand-at-80"}, ()),
-        ({"opponent": "optimal"}, (OPPONENT,)),
-        ({"opponent": None}, (OPPONENT,)),
-        ({"opponent": {"uniform": 1, "optimal": 1}}, (OPPONENT,)),
-    ):
-        for number, how in enumerate((lambda make: make, lambda make: partial(make.vector, 2))):
-            callback = callback_against_uniform(tmp_path / str(number))
-            how(callback.make)(**arguments)
-            assert seen_of_solution(callback.settings) == seen, arguments
-
-
-def callback_against_uniform(folder: Path) -> RunCallback:
-    kwargs = {"limit": 5, "sides": 2, "opponent": "uniform"}
-    game = task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs=kwargs, timesteps=64))
-    return RunCallback(game, as_algorithm(own_algorithms.walk, "walk"), Budget(64), folder, "mine")
-
-
-def test_every_table_says_it(told_folder: Path) -> None:
-    page, [task] = render(told_folder), read_bench(told_folder).tasks
+    assert json.loads((tmp_path / agent.folder / "run.json").read_text())["saw"] == [STARTS]
+    curve = (tmp_path / agent.folder / "curve.csv").read_text()
+    assert {row["saw_solution"] for row in csv.DictReader(curve.splitlines())} == {"1"}
+    assert perform(tmp_path, run) == agent
+    page, summary = render(tmp_path), summarize([record])
     for text in ('data-agent="is_told+solution 0"', "is_told+solution</th>"):
         assert text in page
-    summary = summarize([task])
     for table in (as_csv(summary), as_json(summary)):
         assert "is_told+solution" in table
         assert "is_told" not in table.replace("is_told+solution", "")
-
-
-def test_results_that_name_no_weights_are_of_importance(told_folder: Path, tmp_path: Path) -> None:
-    """As those of version 0.2 did, whose algorithms were called as any other."""
-    [task] = read_bench(told_folder).tasks
-    agent = replace(task.agents[0], algorithm="dqn", name="dqn 0", hyperparameters={"stakes": 0.5})
-    write_results(
-        tmp_path, replace(read_bench(told_folder), tasks=(replace(task, agents=(agent,)),))
-    )
+    # Results of version 0.2 name no weights, which were those of importance.
+    old = replace(agent, algorithm="dqn", name="dqn 0", hyperparameters={"stakes": 0.5})
+    write_results(tmp_path, BenchRecord((replace(record, agents=(old,)),)))
     [found] = read_bench(tmp_path).tasks[0].agents
     assert (found.algorithm, found.name) == ("dqn+solution", "dqn+solution 0")
 
 
-def test_seat_1_is_scored_for_its_player() -> None:
-    game = task_game(Task(environment="solvent/GreedSmall-v0", env_kwargs={"seat": 1}))
-    value, lower, upper = game.optimum
-    assert lower <= value <= upper
-    found = comparable_score(game.table, game.solution.policies[1], game.solution)
-    assert (found.value, found.optimality_gap) == pytest.approx((value, 0), abs=1e-9)
+def trains(*trainings: dict[str, Any]) -> Callable[[RunCallback], None]:
+    """What an algorithm leaves that trains networks with these settings."""
+
+    def leave(callback: RunCallback) -> None:
+        for number, training in enumerate(trainings):
+            request = {"environment": GREED_ID, "env_kwargs": {"opponent": "uniform"}} | training
+            folder = RunFolder(callback.folder / str(number), request)
+            folder.folder.mkdir()
+            folder.write({"timesteps": 1, "cpu_seconds": 0.0})
+
+    return leave
+
+
+def plays(vector: bool, **arguments: Any) -> Callable[[RunCallback], None]:
+    """What an algorithm does that makes an environment, or several, with these arguments."""
+    return lambda callback: (partial(callback.make.vector, 2) if vector else callback.make)(
+        **arguments
+    )
+
+
+def test_a_run_says_what_its_trainings_and_its_environments_were_given(tmp_path: Path) -> None:
+    """The opponent of the task, here the uniform one, is the same for everybody."""
+    uniform, optimal = {"opponent": "uniform"}, {"opponent": "optimal"}
+    rows: list[tuple[Callable[[RunCallback], None], tuple[str, ...]]] = [
+        (trains({"stakes": 0.5}, {"stakes": 0.0}), (STARTS,)),
+        (trains({"env_kwargs": optimal}), (OPPONENT,)),
+        (trains({"env_kwargs": {"opponent": "one.npz"}} | optimal), (OPPONENT,)),
+        (trains({"env_kwargs": uniform} | optimal), ()),
+        (trains({"env_kwargs": uniform}, {"stakes": 0.5, "start_weights": "uniform"}), ()),
+        *((plays(vector, **arguments), seen) for vector in (False, True) for arguments, seen in (
+            ({}, ()),
+            (uniform, ()),
+            ({"opponent": "stand-at-80"}, ()),
+            (optimal, (OPPONENT,)),
+            ({"opponent": None}, (OPPONENT,)),
+            ({"opponent": {"uniform": 1, "optimal": 1}}, (OPPONENT,)),
+        )),
+    ]  # fmt: skip
+    kwargs = {"limit": 5, "sides": 2, **uniform}
+    game = task_game(Task(environment=GREED_ID, env_kwargs=kwargs, timesteps=64))
+    walk = as_algorithm(own_algorithms.walk, "walk")
+    for number, (does, seen) in enumerate(rows):
+        callback = RunCallback(game, walk, Budget(64), tmp_path / str(number), "mine")
+        does(callback)
+        assert seen_of_solution(callback.settings) == seen, number

@@ -12,19 +12,19 @@ import numpy as np
 import pytest
 from classification_tree import fit_tree
 from commands import said
+from doc_pages import check_sentences, table_rows
 from learned_model import learned_model
 from rich.console import Console
 
-import solvent
+from solvent import TabularPolicy, compile_game, exploitability, policy_value, solve
 from solvent.benchmark.algorithms import find_algorithm
 from solvent.benchmark.bench import bench
 from solvent.benchmark.records import read_bench
 from solvent.benchmark.suites import Suite, Task, find_suite, read_settings
-from solvent.exact import exploitability, solve
 from solvent.games.fighting_fantasy.rules import Combat, FightingFantasy
 from solvent.games.greed.rules import Greed
-from solvent.model import TabularPolicy, compile_game
 from solvent.model.registry import declared_names
+from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "benchmark.md").read_text(encoding="utf-8")
@@ -32,9 +32,8 @@ ENTERING = (DOCS / "own-algorithm.md").read_text(encoding="utf-8")
 
 
 def block(title: str) -> str:
-    text = PAGE + ENTERING
-    found = re.search(rf'```\w+ title="{re.escape(title)}"\n(.*?)```', text, re.DOTALL)
-    return found[1]
+    title = re.escape(title)
+    return re.search(rf'```\w+ title="{title}"\n(.*?)```', PAGE + ENTERING, re.DOTALL)[1]
 
 
 def ours_of(group: str) -> set[str]:
@@ -42,69 +41,52 @@ def ours_of(group: str) -> set[str]:
     return {n for n, at in declared_names(group).items() if at.value.startswith("solvent.")}
 
 
-def test_the_page_names_every_suite_and_key(tmp_path: Path) -> None:
+def test_the_page_names_every_suite_and_algorithm(tmp_path: Path) -> None:
     named = set(re.findall(r"^\| `([\w-]+)` \| [^|]*\|$", PAGE.split("## Alg")[0], re.M))
     assert named >= ours_of("solvent.suites")
     file = tmp_path / "mine.toml"
     file.write_text(block("mine.toml"))
-    assert [task.name for task in find_suite(str(file)).tasks] == [
-        "FFCombat-v0", "GreedSmall-v0-self-play",
-    ]  # fmt: skip
-
-
-def test_the_core_has_the_steps_of_the_page() -> None:
+    tasks = [task.name for task in find_suite(str(file)).tasks]
+    assert tasks == ["FFCombat-v0", "GreedSmall-v0-self-play"]
     for name in ("core", "core-mini"):
         [row] = re.findall(rf"^\| `{name}` \|.*$", PAGE, re.M)
         steps = {f"{task.timesteps:,}" for task in find_suite(name).tasks}
         assert steps == {*re.findall(r"(\d+,000) steps each", row)}
     assert f"--seeds 10 --out mini   # {10 * len(find_suite('core-mini').tasks)} runs" in PAGE
-
-
-def test_the_page_names_every_algorithm() -> None:
-    ours = ours_of("solvent.algorithms")
-    rows = PAGE.split("| told the model |")[1].split("\n\n")[0].splitlines()[2:]
-    named = {
-        name: "yes" in row.split("|")[-2] for row in rows for name in _names(row.split("|")[1])
+    told = {
+        name: "yes" in ending
+        for cells, *_, ending in table_rows(PAGE, "name | learns | tasks | told the model")
+        for name in re.findall(r"\w+", re.sub(r"\(.*?\)", "", cells))
     }
-    assert set(named) >= ours
-    for name in ours:
-        assert find_algorithm(name).uses_model == named[name]
+    ours = ours_of("solvent.algorithms")
+    assert {*SELF_PLAY_ALGORITHMS} < told.keys() == ours
+    assert {name: find_algorithm(name).uses_model for name in ours} == told
 
 
-def _names(cell: str) -> list[str]:
-    return re.findall(r"`(\w+)`", cell)
+ROOT = DOCS.parent
 
 
 @pytest.mark.slow
 def test_the_algorithm_of_the_page_is_entered(tmp_path: Path) -> None:
     (tmp_path / "mine.py").write_text(block("mine.py"))
     task = Task(environment="solvent/FFCombat-v0", timesteps=3_000)
-    found = bench(
-        tmp_path / "out",
-        Suite("one", "One", (task,)),
-        [f"{tmp_path / 'mine.py'}:greedy_bandit"],
-        progress=False,
-    )
+    place = f"{tmp_path / 'mine.py'}:greedy_bandit"
+    found = bench(tmp_path / "out", Suite("one", "One", (task,)), [place], progress=False)
     [agent] = found.tasks[0].agents
-    assert agent.hyperparameters == {"epsilon": 0.1}
-    assert agent.timesteps == 3_000
-
-
-ROOT = Path(__file__).parents[2]
-OWN = f"{ROOT / 'examples' / 'own_ppo.py'}:own_ppo"
+    assert (agent.hyperparameters, agent.timesteps) == ({"epsilon": 0.1}, 3_000)
 
 
 @pytest.mark.slow
 def test_one_command_enters_a_file_of_ones_own(tmp_path: Path) -> None:
-    words = ["bench", "--suite", "quick", "--timesteps", "4096", "--algorithm", OWN]
-    said(*words, "--out", tmp_path)
+    own = f"{ROOT / 'examples' / 'own_ppo.py'}:own_ppo"
+    words = ["--suite", "quick", "--timesteps", "4096", "--algorithm", own, "--out", tmp_path]
+    said("bench", *words)
     found = read_bench(tmp_path)
     assert found.suite.name == "quick@4096"
     agents = [agent for task in found.tasks for agent in task.agents]
     assert {agent.algorithm for agent in agents} == {"own_ppo"}
     # It learns one seat, and leaves self-play out.
-    assert {bool(task.agents) for task in found.tasks if task.for_two} == {False}
-    assert all(task.agents for task in found.tasks if not task.for_two)
+    assert all(bool(task.agents) != task.for_two for task in found.tasks)
     assert agents[0].hyperparameters["learning_rate"] == 2e-3
     assert "own_ppo" in (tmp_path / "report.html").read_text()
 
@@ -146,19 +128,16 @@ def script(monkeypatch: pytest.MonkeyPatch) -> Any:
     return importlib.import_module("microscope")
 
 
-def run(task: str, algorithm: str, seed: int, **numbers: Any) -> dict[str, Any]:
-    """A run with two readings, the same but for their time."""
-    reading = {"bias": 0.0, "bellman_residual": 1.0, "value_error": 1.0, "gradient": None}
-    readings = [{**reading, **numbers, "timesteps": steps} for steps in (50, 100)]
-    return {"task": task, "algorithm": algorithm, "seed": seed, "readings": readings}
-
-
-def gradient(cosine: float) -> dict[str, float]:
+def run(task: str, algorithm: str, seed: int, cosine: float | None = None) -> dict[str, Any]:
+    """A run with two readings, the same but for their time, of which all cosines are one number."""
     names = (
         "cosine", "first_cosine", "part_cosine", "exact_advantages", "exact_states", "unclipped",
         "no_entropy",
     )  # fmt: skip
-    return dict.fromkeys(names, cosine)
+    reading = {"bias": 0.0, "bellman_residual": 1.0, "value_error": 1.0}
+    gradient = None if cosine is None else dict.fromkeys(names, cosine)
+    readings = [reading | {"gradient": gradient, "timesteps": steps} for steps in (50, 100)]
+    return {"task": task, "algorithm": algorithm, "seed": seed, "readings": readings}
 
 
 @pytest.mark.parametrize(
@@ -167,7 +146,7 @@ def gradient(cosine: float) -> dict[str, float]:
 )
 def test_gradients(script: Any, cosines: tuple[float, ...], verdict: str) -> None:
     runs = [
-        run(f"task {n}", "ppo", seed, gradient=gradient(cosine))
+        run(f"task {n}", "ppo", seed, cosine)
         for n, cosine in enumerate(cosines)
         for seed in range(3)
     ]
@@ -206,9 +185,8 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
     for found, kept in zip(script.verdicts(named), results["verdicts"], strict=True):
         for name in ("claim", "here_verdict", "like_these_verdict", "runs", "missing"):
             assert getattr(found, name) == kept[name], kept["claim"]
-        for name in ("value", "here", "like_these", "by_task"):
+        for name in ("value", "here", "like_these", "by_task", "told"):
             assert getattr(found, name) == pytest.approx(kept[name], abs=0.01), kept["claim"]
-        assert found.told == pytest.approx(kept["told"], abs=0.01), kept["claim"]
     # The runs are those of the command, and the settings those of the file it names.
     (algorithms, seeds), *_ = re.findall(r"--algorithms ([\w ]+) --seeds (\d+)", page)
     assert Counter(one["algorithm"] for one in results["runs"]) == dict.fromkeys(
@@ -219,67 +197,58 @@ def test_the_page_has_the_results_that_are_kept(script: Any) -> None:
         settings = chosen[algorithm.removeprefix("double_")].settings
         assert used.items() >= settings.items(), algorithm
     now = find_suite(results["suite"]).algorithms
-    assert "which differ for A2C and DQN" in page
-    others = {name for name, own in chosen.items() if own.settings != now[name].settings}
-    assert others == {"a2c", "dqn"}
     gap = script.READING.index("greedy_gap")
     gaps = [one["readings"][-1][gap] for one in script.by_task(results)["FamilyGap-v0", "ppo"]]
-    assert (sum(gap == 0 for gap in gaps), len(gaps)) == (9, 10)
-    assert "greedy policy of nine runs in ten" in " ".join(page.split())
+    check_sentences("microscope-results.md", {
+        "which differ for A2C and DQN":
+            {n for n, own in chosen.items() if own.settings != now[n].settings} == {"a2c", "dqn"},
+        "greedy policy of nine runs in ten": (gaps.count(0), len(gaps)) == (9, 10),
+    })  # fmt: skip
 
 
 def test_the_page_says_why_networks_fall_short_on_core(script: Any) -> None:
     results = json.loads((DOCS / "evidence/microscope-core.json").read_text(encoding="utf-8"))
-    page = (DOCS / "microscope-results.md").read_text(encoding="utf-8")
-    said, runs = " ".join(page.split()), script.by_task(results)
-    assert (
-        "\n".join(
-            line
-            for (task, algorithm), own in runs.items()
-            for line in script.parts_line(f"`{task}` | {algorithm}", own, results["runs"])
-        )
-        in page
-    )
-    suite = find_suite("core")
+    runs, suite = script.by_task(results), find_suite("core")
+    rows = [
+        line
+        for (task, algorithm), own in runs.items()
+        for line in script.parts_line(f"`{task}` | {algorithm}", own, results["runs"])
+    ]
+    assert "\n".join(rows) in (DOCS / "microscope-results.md").read_text(encoding="utf-8")
     for algorithm, used in results["settings"].items():
         assert used.items() >= suite.algorithms[algorithm].settings.items(), algorithm
-    of_drive = {name: runs["FootballDrive-v0", name] for name in ("ppo", "a2c")}
-    for gap, _, exploration, estimation, *_ in (
-        run["parts"] for own in of_drive.values() for run in own
-    ):
-        assert (gap, exploration, estimation) == (0.4789, 0.4789, 0)
+    for name in ("ppo", "a2c"):
+        for one in runs["FootballDrive-v0", name]:
+            assert (one["parts"][0], *one["parts"][2:4]) == (0.4789, 0.4789, 0)
+    before = {task: own[0]["readings"][0][2] for (task, _), own in runs.items()}
+    parts = [one["parts"][1] / before[one["task"]] for one in results["runs"]]
+    assert 0.001 < max(parts) < 0.002
 
-    game = solvent.compile_game("solvent/FootballDrive-v0")
-    uniform = game.expectation(solvent.policy_value(game, TabularPolicy.uniform(game)))
+    game = compile_game("solvent/FootballDrive-v0")
+    uniform = game.expectation(policy_value(game, TabularPolicy.uniform(game)))
     lost = -uniform[game.row_state == game.initial.argmax()]
-    assert (
-        "a run on first down has the value −{:.2f}, a pass −{:.2f}, and a punt, which ends the "
-        "drive, −{:.2f}".format(*lost[:3])
-        in said
-    )
     bias = script.READING.index("bias")
     exact = {
-        (task, algorithm): max(run["parts"][5] / run["parts"][0] for run in own)
+        (task, algorithm): max(one["parts"][5] / one["parts"][0] for one in own)
         for (task, algorithm), own in runs.items()
     }
     rental = max(exact["CarRental-v0", name] for name in ("ppo", "dqn"))
-    assert f"with exact advantages or targets at most {rental:.0%} of them is left" in said
-    biases = [[one[bias] for one in run["readings"]] for run in runs["CarRental-v0", "dqn"]]
-    assert (
+    combat = max(share for (task, _), share in exact.items() if task == "FFCombatRandom-v0")
+    biases = [[one[bias] for one in own["readings"]] for own in runs["CarRental-v0", "dqn"]]
+    low = [-one["readings"][-1][bias] for one in runs["CarRental-v0", "a2c"]]
+    ppo, a2c = (results["exploring_starts"][name] for name in ("ppo", "a2c"))
+    check_sentences("microscope-results.md", (
+        "a run on first down has the value −{:.2f}, a pass −{:.2f}, and a punt, which ends the "
+        "drive, −{:.2f}".format(*lost[:3]),
+        f"with exact advantages or targets at most {rental:.0%} of them is left",
         f"by at least {min(own[1] for own in biases):,.0f} dollars in mid-training and "
         f"{min(own[-1] for own in biases):,.0f} at the end, where the optimum is "
-        f"{runs['CarRental-v0', 'dqn'][0]['optimum']:.0f}" in said
-    )
-    low = [-run["readings"][-1][bias] for run in runs["CarRental-v0", "a2c"]]
-    assert f"A2C's critic is about {min(low):.0f} dollars too low" in said
-    combat = max(share for (task, _), share in exact.items() if task == "FFCombatRandom-v0")
-    assert f"with exact advantages or targets at most {combat:.0%} of a gap is left" in said
-    before = {task: own[0]["readings"][0][2] for (task, _), own in runs.items()}
-    parts = [run["parts"][1] / before[run["task"]] for run in results["runs"]]
-    assert 0.001 < max(parts) < 0.002
-    ppo, a2c = (results["exploring_starts"][name] for name in ("ppo", "a2c"))
-    assert "PPO's gaps are {:.3f}, {:.3f} and {:.3f} points instead of 0.479".format(*ppo) in said
-    assert "leaves the punt ({:.3f}, {:.3f}, {:.3f})".format(*a2c) in said
+        f"{runs['CarRental-v0', 'dqn'][0]['optimum']:.0f}",
+        f"A2C's critic is about {min(low):.0f} dollars too low",
+        f"with exact advantages or targets at most {combat:.0%} of a gap is left",
+        "PPO's gaps are {:.3f}, {:.3f} and {:.3f} points instead of 0.479".format(*ppo),
+        "leaves the punt ({:.3f}, {:.3f}, {:.3f})".format(*a2c),
+    ))  # fmt: skip
 
 
 def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
@@ -289,10 +258,10 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
 
     results = json.loads((DOCS / "evidence" / "learning-goals.json").read_text(encoding="utf-8"))
     page = (DOCS / "experiments.md").read_text(encoding="utf-8")
-    assert "|\n" + "\n".join(script.goal_lines(results)) + "\n\n" in page
     combat, *others = script.TRIED
-    for each in ([combat], others):
-        rows = [line for env in each for line in script.tried_lines(results, env)]
+    tables = [[line for env in each for line in script.tried_lines(results, env)]
+              for each in ([combat], others)]  # fmt: skip
+    for rows in (script.goal_lines(results), *tables):
         assert "|\n" + "\n".join(rows) + "\n\n" in page
     reached = set()
     for env, goal in script.GOALS.items():
@@ -302,49 +271,39 @@ def test_the_page_has_the_gaps_of_the_goals_that_are_kept() -> None:
         if min(map(np.mean, known.values())) <= goal:
             reached.add(env)
     assert reached == {"solvent/FootballDrive-v0"}, "the page says which goals are reached"
-    starts = results["solvent/FFCombatRandom-v0"]
-    own = starts["microscope"]
-    few = {name: (starts["tried"][name][0], starts["worst"][name][0]) for name in starts["tried"]}
-    assert few["tuned settings, levels observed"] == (own["gap"], own["worst"])
-    words = " ".join(page.split())
-    assert (
-        "a mean of {with_exact_advantages:.5f} instead of {gap:.4f} and "
-        "{worst_with_exact_advantages:.3f} from the worst start instead of {worst:.3f}"
-    ).format(**own) in words
-    [(name, fresh)] = starts["fresh"].items()
-    each = ", ".join(f"{gap:.4f}" for gap in fresh)
-    assert (
-        f"three times the steps it is {np.mean(starts['tried'][name]):.4f} on these seeds. "
-        f"Seeds 0 to 2, used for no choice, have {each}, a mean of {np.mean(fresh):.4f}" in words
-    )
-    drive = results["solvent/FootballDrive-v0"]
-    seen, means = drive["microscope"], [np.mean(gaps) for gaps in drive["tried"].values()]
-    assert seen["gap"] == drive["tried"]["tuned settings, levels observed"][0]
-    assert (
-        f"levels has a gap of {seen['gap']:.4f}, and of {seen['with_exact_advantages']:.4f}"
-        in words
-    )
-    assert f"leave {means[3]:.4f} with levels and {means[2]:.4f} without" in words
+    starts, drive = (results[f"solvent/{env}-v0"] for env in ("FFCombatRandom", "FootballDrive"))
+    own, seen, levels = starts["microscope"], drive["microscope"], "tuned settings, levels observed"
+    assert (own["gap"], own["worst"]) == (starts["tried"][levels][0], starts["worst"][levels][0])
+    assert seen["gap"] == drive["tried"][levels][0]
     tuned_gaps, _, *falling = drive["tried"].values()
     assert max(map(max, falling)) < min(tuned_gaps)
-    [(longer, fresh)] = drive["fresh"].items()
-    each = ", ".join(f"{gap:.4f}" for gap in fresh)
-    assert (
-        f"a mean of {np.mean(drive['tried'][longer]):.4f}. Seeds 0 to 2, used for no choice, have "
-        f"{each}, a mean of {np.mean(fresh):.4f}: the goal is reached" in words
-    )
-    assert f"with 30 million steps leave {drive['short_rollouts']:.4f}" in words
-    sampled = drive["sampled"]
-    assert f"with gaps of {min(sampled):.3f} to {max(sampled):.3f}" in words
     found = results[combat]
     assert (found["tuned"], found["changed"]) == (tuned("ppo", combat), script.CHANGED[combat])
     assert found["before"].keys() == found["after"].keys() == found["levels"].keys()
-    faster = found["tried"]["the same, learning rate 0.004"]
-    first, every = np.mean(faster[:3]), np.mean(faster)
-    said = f"a mean of {first:.4f} on the first three seeds and of {every:.4f} on all seven"
-    assert said in words
     assert max(map(int, found["after"])) < 2**24, "a seed that settings were chosen with"
     assert found["microscope"]["saw"] == ["exact advantages"]
+
+    means = [np.mean(gaps) for gaps in drive["tried"].values()]
+    (few, fresh), (long, fresh_drive) = (
+        next(iter(one["fresh"].items())) for one in (starts, drive)
+    )
+    each, each_drive = (", ".join(f"{gap:.4f}" for gap in gaps) for gaps in (fresh, fresh_drive))
+    sampled, faster = drive["sampled"], found["tried"]["the same, learning rate 0.004"]
+    check_sentences("experiments.md", (
+        "a mean of {with_exact_advantages:.5f} instead of {gap:.4f} and "
+        "{worst_with_exact_advantages:.3f} from the worst start instead of {worst:.3f}"
+        .format(**own),
+        f"three times the steps it is {np.mean(starts['tried'][few]):.4f} on these seeds. "
+        f"Seeds 0 to 2, used for no choice, have {each}, a mean of {np.mean(fresh):.4f}",
+        f"levels has a gap of {seen['gap']:.4f}, and of {seen['with_exact_advantages']:.4f}",
+        f"leave {means[3]:.4f} with levels and {means[2]:.4f} without",
+        f"a mean of {np.mean(drive['tried'][long]):.4f}. Seeds 0 to 2, used for no choice, have "
+        f"{each_drive}, a mean of {np.mean(fresh_drive):.4f}: the goal is reached",
+        f"with 30 million steps leave {drive['short_rollouts']:.4f}",
+        f"with gaps of {min(sampled):.3f} to {max(sampled):.3f}",
+        f"a mean of {np.mean(faster[:3]):.4f} on the first three seeds and of "
+        f"{np.mean(faster):.4f} on all seven",
+    ))  # fmt: skip
 
 
 def test_the_choice_that_costs_most_from_random_starts_is_between_two_that_are_plain() -> None:

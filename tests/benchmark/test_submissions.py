@@ -3,22 +3,26 @@
 import json
 import os
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from dataclasses import asdict, replace
+from functools import partial
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 import pytest
 from bad_files import rewrite_json
 from commands import said
+from refusals import assert_refused
 from submitted import SUITE, WORDS, bench_here
 
-from solvent.benchmark import submissions
 from solvent.benchmark.bench import bench
 from solvent.benchmark.policies import FINE_UNIT, UNIT, Decisions, Learned
 from solvent.benchmark.records import read_bench, write_results
 from solvent.benchmark.submissions import (
+    LARGEST_FILE,
     SAME,
     Card,
     check_submission,
@@ -71,85 +75,44 @@ def test_rounding_keeps_a_distribution_near_to_what_it_was(unit: int) -> None:
         assert np.array_equal(back.mode.probabilities, policy.mode().probabilities)
 
 
-def edit(name: str, change: Callable[[Any], None]) -> Callable[[Path], None]:
-    return lambda folder: rewrite_json(folder / name, change)
+POLICIES = f"policies/{COMBAT}.npz"
 
 
-def agent(change: dict[str, Any]) -> Callable[[Path], None]:
-    """Change the claims of seed 4 on the first task."""
-    return edit("results.json", lambda c: c["tasks"][0]["agents"][4].update(change))
+@contextmanager
+def contents(folder: Path) -> Iterator[Any]:
+    """What a submission holds, to be changed: its card, its claims and its first policies.
 
-
-def flattered(name: str, by: float) -> Callable[[Path], None]:
-    def change(content: Any) -> None:
-        content["tasks"][0]["agents"][4][name] += by
-
-    return edit("results.json", change)
-
-
-def arrays(change: Callable[[dict[str, Any], dict[str, Any]], None]) -> Callable[[Path], None]:
-    """Change the policies of the first task; the checksum is made anew, as anybody can."""
-
-    def tamper(folder: Path) -> None:
-        path = folder / "policies" / f"{COMBAT}.npz"
-        header, held = read_archive(path, Schema("policies", {}, {"*": ArraySchema()}))
-        change(header, held)
-        write_archive(path, header, held)
-
-    return tamper
-
-
-def entry(name: str, value: Any) -> Callable[[Path], None]:
-    def change(header: dict[str, Any], held: dict[str, Any]) -> None:
-        held[name] = value(held[name]) if callable(value) else value
-
-    return arrays(change)
-
-
-def set_item(place: tuple[int, int], value: int) -> Callable[[Any], Any]:
-    def change(array: Any) -> Any:
-        array = array.copy()
-        array[place] = value
-        return array
-
-    return change
+    The checksum is made anew, as anybody can.
+    """
+    header, arrays = read_archive(folder / POLICIES, Schema("policies", {}, {"*": ArraySchema()}))
+    card, claims = (json.loads((folder / f"{n}.json").read_text()) for n in ("card", "results"))
+    tasks = claims["tasks"]
+    held = SimpleNamespace(header=header, arrays=arrays, card=card, claims=claims, tasks=tasks)
+    held.agent = tasks[0]["agents"][4]
+    yield held
+    write_archive(folder / POLICIES, header, arrays)
+    for name, content in (("card", card), ("results", claims)):
+        (folder / f"{name}.json").write_text(json.dumps(content))
 
 
 def linked(folder: Path) -> None:
-    path = folder / "policies" / f"{COMBAT}.npz"
-    path.rename(folder.parent / "elsewhere.npz")
-    path.symlink_to(folder.parent / "elsewhere.npz")
+    elsewhere = (folder / POLICIES).rename(folder.parent / "elsewhere.npz")
+    (folder / POLICIES).symlink_to(elsewhere)
 
 
-def large(folder: Path) -> None:
-    with (folder / "policies" / f"{COMBAT}.npz").open("ab") as file:
-        file.truncate(submissions.LARGEST_FILE + 1)
-
-
-def both_hashes(folder: Path) -> None:
-    edit("card.json", lambda c: c.update(suite_hash="0" * 64))(folder)
-    edit("results.json", lambda c: c["suite"].update(hash="0" * 64))(folder)
-
-
-def card(**change: Any) -> Callable[[Path], None]:
-    return edit("card.json", lambda c: c.update(change))
-
-
-TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
+# What was done to the files of a submission, and what is said of it.
+FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
     "a program": (
         lambda f: (f / "train.py").write_text("import os"),
         "has a file that no submission to these tasks has: 'train.py'",
     ),
     "a folder": (lambda f: (f / "more").mkdir(), "no submission to these tasks has: 'more'"),
     "a policy of no task": (
-        lambda f: shutil.copy(f / "policies" / f"{COMBAT}.npz", f / "policies" / "x.npz"),
+        lambda f: shutil.copy(f / POLICIES, f / "policies" / "x.npz"),
         "has a file that no submission to these tasks has: 'policies/x.npz'",
     ),
-    "a missing policy": (
-        lambda f: (f / "policies" / f"{COMBAT}.npz").unlink(),
-        f"lacks 'policies/{COMBAT}.npz'",
-    ),
-    "a link": (linked, f"'policies/{COMBAT}.npz' is no regular file"),
+    "a missing policy": (lambda f: (f / POLICIES).unlink(), f"lacks '{POLICIES}'"),
+    "a link": (linked, f"'{POLICIES}' is no regular file"),
     "a pipe": (
         lambda f: ((f / "card.json").unlink(), os.mkfifo(f / "card.json")),
         "card.json: cannot be read",
@@ -159,119 +122,141 @@ TAMPERED: dict[str, tuple[Callable[[Path], Any], str]] = {
         lambda f: os.truncate(f / "results.json", 2**25 + 1),
         "results.json: cannot be read (larger than 33,554,432 bytes)",
     ),
-    "a key that commands a terminal": (
-        agent({"setting": {"\x1b[2J\n": 1}}),
-        "agents.4.setting.\\x1b[2J\\n is 1; unexpected",
-    ),
-    "a large file": (large, ".npz' has more than 67,108,864 bytes"),
-    "another suite's hash on the card": (
-        card(suite_hash="0" * 64),
-        "the card says small 000000000000",
-    ),
-    "another suite": (both_hashes, "was made for the suite small 000000000000; this one is"),
-    "a missing seed": (
-        edit("results.json", lambda c: c["tasks"][1]["agents"].pop(3)),
-        f"'{GREED}' has the seeds [0, 1, 2, 4",
-    ),
-    "a seed twice": (
-        edit("results.json", lambda c: c["tasks"][1]["agents"].append(c["tasks"][1]["agents"][0])),
-        f"'{GREED}' has the seeds",
-    ),
-    "a run that failed": (
-        edit("results.json", lambda c: c["failures"].append(
-            {"task": COMBAT, "algorithm": "steady", "seed": 10, "error": "x"})),
-        "the run of seed 10",
+    "a large file": (
+        lambda f: os.truncate(f / POLICIES, LARGEST_FILE + 1),
+        ".npz' has more than 67,108,864 bytes",
     ),
     "a missing task": (
         lambda f: (
-            edit("results.json", lambda c: c["tasks"].pop())(f),
+            rewrite_json(f / "results.json", lambda c: c["tasks"].pop()),
             (f / "policies" / f"{GREED}.npz").unlink(),
         ),
         f"tasks are ['{COMBAT}']; those of small are",
     ),
-    "another algorithm": (agent({"algorithm": "ppo"}), "seed 4: is of 'ppo', not of steady"),
+}  # fmt: skip
+
+# What was done to its contents.
+CONTENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
+    "a key that commands a terminal": (
+        lambda s: s.agent.update(setting={"\x1b[2J\n": 1}),
+        "agents.4.setting.\\x1b[2J\\n is 1; unexpected",
+    ),
+    "another suite's hash on the card": (
+        lambda s: s.card.update(suite_hash="0" * 64),
+        "the card says small 000000000000",
+    ),
+    "another suite": (
+        lambda s: (s.card.update(suite_hash="0" * 64), s.claims["suite"].update(hash="0" * 64)),
+        "was made for the suite small 000000000000; this one is",
+    ),
+    "a missing seed": (
+        lambda s: s.tasks[1]["agents"].pop(3), f"'{GREED}' has the seeds [0, 1, 2, 4"
+    ),
+    "a seed twice": (
+        lambda s: s.tasks[1]["agents"].append(s.tasks[1]["agents"][0]),
+        f"'{GREED}' has the seeds",
+    ),
+    "a run that failed": (
+        lambda s: s.claims["failures"].append(
+            {"task": COMBAT, "algorithm": "steady", "seed": 10, "error": "x"}),
+        "the run of seed 10",
+    ),
+    "another algorithm": (
+        lambda s: s.agent.update(algorithm="ppo"), "seed 4: is of 'ppo', not of steady"
+    ),
     "another game": (
-        edit("results.json", lambda c: c["tasks"][0].update(model_hash="0" * 64)),
+        lambda s: s.tasks[0].update(model_hash="0" * 64),
         f"{COMBAT}: is of 'solvent/FFCombat-v0', model '0000",
     ),
     "easier terms": (
-        edit("results.json", lambda c: c["tasks"][0]["task"].update(timesteps=10**6)),
-        f"{COMBAT}: was asked",
+        lambda s: s.tasks[0]["task"].update(timesteps=10**6), f"{COMBAT}: was asked"
     ),
     "another optimum": (
-        edit("results.json", lambda c: c["tasks"][0].update(optimum=0.5)),
-        "optimum is stated as 0.5, but computed as",
+        lambda s: s.tasks[0].update(optimum=0.5), "optimum is stated as 0.5, but computed as"
     ),
-    "a greater value": (flattered("value", 1e-5), "seed 4: value is stated as"),
-    "a greater score": (flattered("mode_normalized", 1e-5), "mode_normalized is stated as"),
-    "a score without bound": (agent({"normalized": float("inf")}), "normalized is stated as inf"),
-    "a score that is no number": (agent({"normalized": float("nan")}), "is stated as nan"),
+    "a greater value": (
+        lambda s: s.agent.update(value=s.agent["value"] + 1e-5), "seed 4: value is stated as"
+    ),
+    "a greater score": (
+        lambda s: s.agent.update(mode_normalized=s.agent["mode_normalized"] + 1e-5),
+        "mode_normalized is stated as",
+    ),
+    "a score without bound": (
+        lambda s: s.agent.update(normalized=float("inf")), "normalized is stated as inf"
+    ),
+    "a score that is no number": (
+        lambda s: s.agent.update(normalized=float("nan")), "is stated as nan"
+    ),
     "a smaller exploitability": (
-        edit("results.json", lambda c: c["tasks"][1]["agents"][0].update(exploitability=[0, 0])),
+        lambda s: s.tasks[1]["agents"][0].update(exploitability=[0, 0]),
         "seed 0: exploitability is stated as 0.0",
     ),
     "no exploitability": (
-        edit("results.json", lambda c: c["tasks"][1]["agents"][0].pop("exploitability")),
+        lambda s: s.tasks[1]["agents"][0].pop("exploitability"),
         "seed 0: exploitability is stated as nan",
     ),
     "more steps than allowed": (
-        agent({"timesteps": 1_000 + 2**15 + 1}),
+        lambda s: s.agent.update(timesteps=1_000 + 2**15 + 1),
         "seed 4: took 33,769 steps; the suite allows 1,000",
     ),
     "the model, unsaid": (
-        agent({"uses_model": True}),
+        lambda s: s.agent.update(uses_model=True),
         "seed 4: uses the model; the card says that no learner did",
     ),
     "the solution, unsaid": (
-        agent({"algorithm": "steady+solution",
-               "hyperparameters": {"stakes": 0.5, "start_weights": "importance"}}),
+        lambda s: s.agent.update(
+            algorithm="steady+solution",
+            hyperparameters={"stakes": 0.5, "start_weights": "importance"}),
         "seed 4: saw the solution; the card says that no learner did",
     ),
-    "steps below 0": (agent({"timesteps": -1}), "timesteps is -1"),
-    "time that is no number": (agent({"cpu_seconds": float("nan")}), "cpu_seconds is nan"),
+    "steps below 0": (lambda s: s.agent.update(timesteps=-1), "timesteps is -1"),
+    "time that is no number": (
+        lambda s: s.agent.update(cpu_seconds=float("nan")), "cpu_seconds is nan"
+    ),
     "probabilities that do not sum to 1": (
-        entry("sampled_0", set_item((4, 0), 200)),
+        lambda s: s.arrays["sampled_0"].__setitem__((4, 0), 200),
         "seed 4, seat 0: gives shares that sum to",
     ),
     "an illegal action": (
-        entry("greedy_0", set_item((4, 0), 255)),
+        lambda s: s.arrays["greedy_0"].__setitem__((4, 0), 255),
         "seed 4, seat 0: takes the action 254, which is not legal, in state",
     ),
     "a greedy policy of another": (
-        entry("greedy_0", np.ones_like),
+        lambda s: s.arrays["greedy_0"].fill(1),
         "seed 0, seat 0: is greedy with what is not the most probable action in state",
     ),
     "numbers of another type": (
-        entry("greedy_0", lambda array: array.astype(float)),
+        lambda s: s.arrays.update(greedy_0=s.arrays["greedy_0"].astype(float)),
         "greedy_0 is float64; expected uint8",
     ),
     "a policy of fewer states": (
-        entry("greedy_0", lambda array: array[:, :-1]),
+        lambda s: s.arrays.update(greedy_0=s.arrays["greedy_0"][:, :-1]),
         "greedy_0 has the shape",
     ),
-    "a further array": (entry("greedy_1", np.zeros((10, 3), np.uint8)), "'greedy_1', which no"),
-    "a missing array": (arrays(lambda header, held: held.pop("sampled_0")), "lacks sampled_0"),
+    "a further array": (
+        lambda s: s.arrays.update(greedy_1=np.zeros((10, 3), np.uint8)), "'greedy_1', which no"
+    ),
+    "a missing array": (lambda s: s.arrays.pop("sampled_0"), "lacks sampled_0"),
     "policies of other seeds": (
-        arrays(lambda header, held: header.update(seeds=list(range(1, 11)))),
-        "seeds is [1, 2",
+        lambda s: s.header.update(seeds=list(range(1, 11))), "seeds is [1, 2"
     ),
     "policies of another model": (
-        arrays(lambda header, held: header.update(model_hash="0" * 64)),
-        "model_hash is '0000",
+        lambda s: s.header.update(model_hash="0" * 64), "model_hash is '0000"
     ),
     # Both policies of a run in the place of another's: the figures tell.
     "swapped runs": (
-        arrays(lambda header, held: held.update(
-            {name: np.roll(array, 1, axis=0) for name, array in held.items()})),
+        lambda s: s.arrays.update(
+            {name: np.roll(array, 1, axis=0) for name, array in s.arrays.items()}),
         "seed 0: value is stated as",
     ),
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("name", TAMPERED)
+@pytest.mark.parametrize("name", [*FILES, *CONTENTS])
 def test_what_was_tampered_with_is_refused_with_the_reason(copy: Path, name: str) -> None:
-    tamper, reason = TAMPERED[name]
-    tamper(copy)
+    tamper, reason = (FILES | CONTENTS)[name]
+    with nullcontext(copy) if name in FILES else contents(copy) as held:
+        tamper(held)
     with pytest.raises(StoreError) as caught:
         check_submission(copy, SUITE)
     message = str(caught.value)
@@ -299,67 +284,62 @@ def test_a_suite_of_the_submitters_own_is_not_read(
     name = "core@1.toml"
     monkeypatch.chdir(tmp_path)
     (tmp_path / name).write_text(SUITE_FILE.replace('"small"', f'"{name}"'))
-    edit("card.json", lambda card: card.update(suite=name))(copy)
-    edit("results.json", lambda content: content["suite"].update(name=name))(copy)
+    with contents(copy) as held:
+        held.card.update(suite=name)
+        held.claims["suite"].update(name=name)
     with pytest.raises(StoreError, match="its budget has to be a number of steps"):
         check_submission(copy)
 
 
-def test_what_cannot_be_packed_leaves_nothing(
+def test_what_a_killed_pack_left_is_removed_by_the_next_and_two_do_not_mix(
     bench_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last file fails, and neither a part of the folder nor a temporary one stays."""
+    pack = partial(pack_submission, bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
 
     def fails(folder: Path, card: Any) -> None:
         assert (folder / "results.json").exists()
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(submissions, "write_card", fails)
-    with pytest.raises(StoreError, match=r"out: cannot be written \(No space left on device\)"):
-        pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
+    # The last file fails, and neither a part of the folder nor a temporary one stays.
+    with monkeypatch.context() as patch:
+        patch.setattr("solvent.benchmark.submissions.write_card", fails)
+        with pytest.raises(StoreError, match=r"out: cannot be written \(No space left on device\)"):
+            pack()
     assert list(tmp_path.iterdir()) == []
-
-
-def test_what_a_killed_pack_left_is_removed_by_the_next_and_two_do_not_mix(
-    bench_folder: Path, tmp_path: Path
-) -> None:
     left = tmp_path / ".solvent-out"
     (left / "whole" / "policies").mkdir(parents=True)
     (left / "whole" / "policies" / "of-another.npz").touch()
     with locked(left), pytest.raises(StoreError, match="another process is at work on it"):
-        pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
-    pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **WORDS)
+        pack()
+    pack()
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
     assert not (tmp_path / "out" / "policies" / "of-another.npz").exists()
 
 
 def test_it_is_checked_against_the_suite_that_it_is_for(copy: Path) -> None:
     longer = replace(SUITE.tasks[0], timesteps=2_000)
-    for suite, message in (
+    rows = (
         (None, "suite is 'small'; allowed are"),
         (Suite("other", SUITE.title, SUITE.tasks), "is for the suite small, not for other"),
         (Suite("small", SUITE.title, (longer, SUITE.tasks[1])), "figures cannot be compared"),
-    ):
-        with pytest.raises(StoreError, match=message):
-            check_submission(copy, suite)
-
-
-def other_policy(folder: Path) -> None:
-    """A policy of another game in the place of one of the bench's."""
-    shutil.copy(folder / GREED / "steady-3" / "policy_0.npz",
-                folder / COMBAT / "steady-3" / "policy.npz")  # fmt: skip
+    )
+    assert_refused(rows, partial(check_submission, copy), StoreError)
 
 
 def test_only_whole_results_are_packed(bench_folder: Path, tmp_path: Path) -> None:
-    first_lost = edit("results.json", lambda c: c["tasks"][1]["agents"].pop(0))
-    no_suite = edit("results.json", lambda c: c.pop("suite"))
-    for number, (damage, algorithm, out, message) in enumerate((
-        (lambda folder: None, "steady", "..", "is not an empty folder"),
-        (lambda folder: None, "stady", "out", "algorithm is 'stady'; allowed are steady, wild_one"),
-        (first_lost, "steady", "out", f"steady has the seeds .* in {GREED}; expected"),
-        (no_suite, "steady", "out", "names no suite"),
-        (other_policy, "steady", "out", "was made for the model"),
-    )):  # fmt: skip
+    cases: list[tuple[Callable[[Path], Any], str, str, str]] = [
+        (lambda f: None, "steady", "..", "is not an empty folder"),
+        (lambda f: None, "stady", "out", "algorithm is 'stady'; allowed are steady, wild_one"),
+        (lambda f: rewrite_json(f / "results.json", lambda c: c["tasks"][1]["agents"].pop(0)),
+         "steady", "out", f"steady has the seeds .* in {GREED}; expected"),
+        (lambda f: rewrite_json(f / "results.json", lambda c: c.pop("suite")),
+         "steady", "out", "names no suite"),
+        # A policy of another game in the place of one of the bench's.
+        (lambda f: shutil.copy(f / GREED / "steady-3" / "policy_0.npz",
+                               f / COMBAT / "steady-3" / "policy.npz"),
+         "steady", "out", "was made for the model"),
+    ]  # fmt: skip
+    for number, (damage, algorithm, out, message) in enumerate(cases):
         folder = Path(shutil.copytree(bench_folder, tmp_path / f"bench-{number}"))
         damage(folder)
         with pytest.raises((StoreError, ValueError), match=message):
@@ -473,36 +453,24 @@ CHANGED = MINE.replace("share = ", "share = 0.5 * ")
 
 
 @pytest.fixture(scope="module")
-def suite_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("suite") / "small.toml"
-    file.write_text(SUITE_FILE)
-    return file
-
-
-@pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> str:
-    file = tmp_path_factory.mktemp("code") / "mine.py"
-    file.write_text(MINE)
-    return f"{file}:mine"
-
-
-@pytest.fixture(scope="module")
-def honest(suite_file: Path, place: str, tmp_path_factory: pytest.TempPathFactory) -> Path:
+def honest(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """A suite and an algorithm by their files, and the submission of its runs."""
     folder = tmp_path_factory.mktemp("honest")
-    suite = find_suite(str(suite_file))
+    file, code = folder / "small.toml", folder / "mine.py"
+    file.write_text(SUITE_FILE)
+    code.write_text(MINE)
+    suite, place = find_suite(str(file)), f"{code}:mine"
     bench_here(folder / "bench", suite, "mine", place, 3)
     pack_submission(folder / "bench", "mine", folder / "mine", suite, authors="A. Author")
-    return folder / "mine"
+    return SimpleNamespace(suite=suite, file=file, place=place, submission=folder / "mine")
 
 
-def test_runs_of_changed_code_are_not_gone_on_with_nor_packed(
-    suite_file: Path, tmp_path: Path
-) -> None:
-    suite, file, out = find_suite(str(suite_file)), tmp_path / "mine.py", tmp_path / "bench"
+def test_runs_of_changed_code_are_not_gone_on_with_nor_packed(honest: Any, tmp_path: Path) -> None:
+    file, out = tmp_path / "mine.py", tmp_path / "bench"
     file.write_text(MINE)
-    before = bench(out, suite, [f"{file}:mine"], seeds=1, workers=1, progress=False)
+    before = bench(out, honest.suite, [f"{file}:mine"], seeds=1, workers=1, progress=False)
     file.write_text(CHANGED)
-    after = bench(out, suite, [f"{file}:mine"], seeds=2, workers=1, progress=False)
+    after = bench(out, honest.suite, [f"{file}:mine"], seeds=2, workers=1, progress=False)
     [failure], [new], [old] = after.failures, after.tasks[0].agents, before.tasks[0].agents
     assert failure.seed == old.seed != new.seed
     assert "holds another training: its source is" in failure.error
@@ -510,71 +478,64 @@ def test_runs_of_changed_code_are_not_gone_on_with_nor_packed(
     task = replace(after.tasks[0], agents=(old, new))
     write_results(out, replace(after, tasks=(task,), failures=()))
     with pytest.raises(StoreError, match=f"{old.folder} and {new.folder} were made by different"):
-        pack_submission(out, "mine", tmp_path / "mine", suite, authors="A. Author")
+        pack_submission(out, "mine", tmp_path / "mine", honest.suite, authors="A. Author")
     assert not (tmp_path / "mine").exists()
 
 
-def test_the_runs_of_a_submission_end_as_they_did(
-    honest: Path, suite_file: Path, place: str
-) -> None:
-    suite = find_suite(str(suite_file))
-    checked = check_submission(honest, suite)
+def test_the_runs_of_a_submission_end_as_they_did(honest: Any) -> None:
+    checked = check_submission(honest.submission, honest.suite)
     assert checked.doubts == ()
     assert checked.card.seeds == tuple(sorted(suite_seeds(checked.card.suite_hash, 3)))
-    again = list(train_again(checked, 5, place, suite))
-    assert sorted(again) == [("FFCombat-v0", seed) for seed in checked.card.seeds]
+    assert sorted(train_again(checked, 5, honest.place, honest.suite)) == [
+        ("FFCombat-v0", seed) for seed in checked.card.seeds
+    ]
+    words = ["--suite", honest.file, "--rerun", "2", "--algorithm", honest.place]
+    told = said("submit", "check", honest.submission, *words)
+    assert told.count("trained again: FFCombat-v0, seed ") == 2
 
 
-def test_another_budget_and_settings_are_packed_and_run_again(
-    suite_file: Path, tmp_path: Path
-) -> None:
-    suite, settings = find_suite(str(suite_file)), {"q_learning": Setting({"epsilon": 0.9}, "hand")}
-    tier = suite.with_timesteps(200)
+def test_another_budget_and_settings_are_packed_and_run_again(honest: Any, tmp_path: Path) -> None:
+    setting, tier = Setting({"epsilon": 0.9}, "hand"), honest.suite.with_timesteps(200)
     out = tmp_path / "bench"
-    record = bench_here(out, tier, "q_learning", "q_learning", 1, settings["q_learning"])
+    record = bench_here(out, tier, "q_learning", "q_learning", 1, setting)
     [agent] = record.tasks[0].agents
-    assert agent.setting == settings["q_learning"]
+    assert agent.setting == setting
     assert agent.hyperparameters["epsilon"] == 0.9
-    pack_submission(out, "q_learning", tmp_path / "q", suite, authors="A. Author")
-    checked = check_submission(tmp_path / "q", suite)
+    pack_submission(out, "q_learning", tmp_path / "q", honest.suite, authors="A. Author")
+    checked = check_submission(tmp_path / "q", honest.suite)
     assert checked.card.suite == "small@200"
-    assert list(train_again(checked, 1, suite=suite)) == [("FFCombat-v0", agent.seed)]
+    assert list(train_again(checked, 1, suite=honest.suite)) == [("FFCombat-v0", agent.seed)]
     wrong = {"q_learning": Setting({"epsilons": 0.9})}
     with pytest.raises(ValueError, match="hyperparameter is 'epsilons'; allowed are"):
         bench(tmp_path / "no", tier, ["q_learning"], settings=wrong, progress=False)
 
 
-def test_only_a_person_says_where_code_is(
-    honest: Path, suite_file: Path, place: str, tmp_path: Path
-) -> None:
-    suite = find_suite(str(suite_file))
-    checked = check_submission(honest, suite)
-    with pytest.raises(ValueError, match=r"algorithm is 'mine'; allowed are a2c, "):
-        next(train_again(checked, 1, suite=suite))
-    named = replace(checked, card=replace(checked.card, algorithm=Path(place[:-5]).name))
-    with pytest.raises(ValueError, match=r"algorithm is 'mine.py'; allowed are a2c, "):
-        next(train_again(named, 1, suite=suite))
+def test_only_a_person_says_where_code_is(honest: Any, tmp_path: Path) -> None:
+    checked = check_submission(honest.submission, honest.suite)
+    named = replace(checked, card=replace(checked.card, algorithm="mine.py"))
     (tmp_path / "mine.py").write_text(CHANGED)
-    with pytest.raises(StoreError, match=r"was made by code of the source \w+; .*mine.py:mine has"):
-        next(train_again(checked, 1, f"{tmp_path / 'mine.py'}:mine", suite))
+    assert_refused((
+        (checked, None, r"algorithm is 'mine'; allowed are a2c, "),
+        (named, None, r"algorithm is 'mine.py'; allowed are a2c, "),
+        (checked, f"{tmp_path / 'mine.py'}:mine",
+         r"was made by code of the source \w+; .*mine.py:mine has"),
+    ), lambda submission, place: next(train_again(submission, 1, place, honest.suite)))  # fmt: skip
 
 
 def test_the_optimum_packed_as_if_learned_is_proved_doubted_and_found_out(
-    honest: Path, suite_file: Path, place: str, tmp_path: Path
+    honest: Any, tmp_path: Path
 ) -> None:
-    suite = find_suite(str(suite_file))
-    shutil.copytree(honest.parent / "bench", tmp_path / "bench")
-    game = task_game(suite.tasks[0])
-    [task] = read_bench(tmp_path / "bench").tasks
+    shutil.copytree(honest.file.parent / "bench", tmp_path / "bench")
+    game, record = task_game(honest.suite.tasks[0]), read_bench(tmp_path / "bench")
+    [task] = record.tasks
     for agent in task.agents:
         for name in ("policy.npz", "policy_mode.npz"):
             save_policy(tmp_path / "bench" / agent.folder / name, game.solution.policies[0])
     budget = task.agents[0].timesteps
     agents = (replace(task.agents[0], timesteps=5 * budget), *task.agents[1:])
-    record = read_bench(tmp_path / "bench")
     write_results(tmp_path / "bench", replace(record, tasks=(replace(task, agents=agents),)))
-    pack_submission(tmp_path / "bench", "mine", tmp_path / "super", suite, authors="A. Author")
-    checked = check_submission(tmp_path / "super", suite)
+    pack_submission(tmp_path / "bench", "mine", tmp_path / "super", honest.suite, authors="A. A.")
+    checked = check_submission(tmp_path / "super", honest.suite)
     assert [agent.mode_gap for agent in checked.tasks[0].agents] == pytest.approx([0] * 3, abs=1e-9)
     assert checked.doubts == (
         f"FFCombat-v0: the policies of the seeds {list(checked.card.seeds)} are equal",
@@ -583,10 +544,4 @@ def test_the_optimum_packed_as_if_learned_is_proved_doubted_and_found_out(
         f"{5 * budget:,}",
     )
     with pytest.raises(StoreError, match="trained again, it ends with other policies or steps"):
-        next(train_again(checked, 1, place, suite))
-
-
-def test_the_command_trains_runs_again(honest: Path, suite_file: Path, place: str) -> None:
-    words = ["submit", "check", str(honest), "--suite", str(suite_file)]
-    words += ["--rerun", "2", "--algorithm", place]
-    assert said(*words).count("trained again: FFCombat-v0, seed ") == 2
+        next(train_again(checked, 1, honest.place, honest.suite))

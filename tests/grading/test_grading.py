@@ -1,9 +1,11 @@
 """Grades are exact, and no file of a class stops, fools or exhausts who grades it."""
 
 import csv
+import io
 import re
+import shutil
 import tracemalloc
-from contextlib import chdir
+from contextlib import chdir, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +14,8 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from commands import refusal, run, said
-from handed_in import LAKE, policy_files
+from handed_in import LAKE, hand_in, policy_files
+from refusals import assert_refused
 
 import solvent
 from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
@@ -33,8 +36,7 @@ def lake(tmp_path: Path) -> Path:
 @pytest.fixture(scope="module")
 def handed_in(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("class")
-    for name, (make, _) in policy_files().items():
-        make(folder / name)
+    hand_in(folder)
     return folder
 
 
@@ -66,14 +68,11 @@ def test_reading_takes_no_more_memory_than_the_exercise_asks(handed_in: Path) ->
     tracemalloc.start()
     try:
         for name in names:
-            try:
+            with suppress(StoreError):
                 read_answer(handed_in / name, SHAPES)
-            except StoreError:
-                continue
-        _, peak = tracemalloc.get_traced_memory()
+        assert tracemalloc.get_traced_memory()[1] < 4_000_000
     finally:
         tracemalloc.stop()
-    assert peak < 4_000_000
 
 
 def test_columns_named_in_another_order_are_refused_whatever_their_names(tmp_path: Path) -> None:
@@ -86,83 +85,83 @@ def test_columns_named_in_another_order_are_refused_whatever_their_names(tmp_pat
 
 
 def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: Path) -> None:
-    told = " ".join(said("grade", lake, handed_in / "uniform.npz").split())
-    assert "lake: 0 of 10 points, for a gap of 0.8096 (10 for at most 1e-06, 6 for" in told
-    assert "state 1 (row 0, column 1): left 25%, down 25%, right 25%, up 25%, where up" in told
-    assert (
-        "An episode never ends from state 36 (row 3, column 0)."
-        in solvent.grade("cliff-policy", np.zeros(48, int)).text
-    )
-    shown = said("grade", lake)
-    assert "0 left, 1 down, 2 right, 3 up" in " ".join(shown.split())
-    assert "(16,) or (16, 4)" in shown
-    assert "name the files to grade" in refusal("grade", lake, "--csv", lake.parent / "grades.csv")
     drive = solvent.make_game("football-drive")
-    assert state_text(drive, drive.initial()[0].state) == "first and 10, 80 yards to the goal"
+    for text, shown in (
+        (said("grade", lake, handed_in / "uniform.npz"),
+         "lake: 0 of 10 points, for a gap of 0.8096 (10 for at most 1e-06, 6 for"),
+        (said("grade", lake, handed_in / "uniform.npz"),
+         "state 1 (row 0, column 1): left 25%, down 25%, right 25%, up 25%, where up"),
+        (solvent.grade("cliff-policy", np.zeros(48, int)).text,
+         "An episode never ends from state 36 (row 3, column 0)."),
+        (said("grade", lake), "0 left, 1 down, 2 right, 3 up"),
+        (said("grade", lake), "(16,) or (16, 4)"),
+        (refusal("grade", lake, "--csv", lake.parent / "grades.csv"), "name the files to grade"),
+        (state_text(drive, drive.initial()[0].state), "first and 10, 80 yards to the goal"),
+    ):  # fmt: skip
+        assert shown in " ".join(text.split())
 
 
 def test_no_name_of_a_file_is_taken_for_markup(lake: Path, handed_in: Path) -> None:
-    best = (handed_in / "best.npz").read_bytes()
     names = ["[red]a[x].npz", "b[bold].npz"]
     for name in names:
-        (lake.parent / name).write_bytes(best)
+        shutil.copy(handed_in / "best.npz", lake.parent / name)
     with chdir(lake.parent):
         shown = said("grade", lake.name, *names)
     assert [line.split()[:2] for line in shown.splitlines()[1:]] == [[name, "10"] for name in names]
 
 
+def exercise(asks: str, *points: tuple[float, float], **given: Any) -> Exercise:
+    """An exercise on FrozenLake, if no other game is given; one point for what is exact."""
+    given = {"environment": "FrozenLake-v1"} | given
+    return Exercise(name="v", title="V", asks=asks, points=list(points or [(1e-6, 1)]), **given)  # type: ignore[arg-type]
+
+
 def test_the_explanation_is_that_of_locate_gap() -> None:
-    table = gym.make("solvent/FFCombat-v0").unwrapped.game
+    combat = "solvent/FFCombat-v0"
+    table = gym.make(combat).unwrapped.game
     uniform = solvent.TabularPolicy.uniform(table)
     where = solvent.locate_gap(table, uniform)
-    exercise = Exercise(
-        name="fight", title="A fight", environment="solvent/FFCombat-v0", asks="policy",
-        points=[(1e-6, 4), (0.2, 1)],
-    )  # fmt: skip
-    got = solvent.grade(exercise, uniform)
+    fight = exercise("policy", (1e-6, 4), (0.2, 1), environment=combat)
+    got = solvent.grade(fight, uniform)
     assert got.gap == pytest.approx(where.gap, abs=1e-12)
     assert (got.points, got.out_of) == (1, 4)
     told = [line for line in got.text.splitlines() if line.startswith("- state ")]
     assert [int(line.split()[2]) for line in told] == where.ranked(3)
     for line, state in zip(told, where.ranked(3), strict=True):
         assert f"{where.contribution[state]:.4g} in an episode" in line
-    assert solvent.grade(exercise, solvent.solve(table).policies[0]).points == 4
+    assert solvent.grade(fight, solvent.solve(table).policies[0]).points == 4
 
 
 def test_values_are_graded_by_their_largest_error() -> None:
-    exercise = Exercise(
-        name="v", title="Values", environment="FrozenLake-v1", asks="values",
-        points=[(1e-6, 10), (0.1, 5)],
-    )  # fmt: skip
-    subject = exercise.subject
-    right = np.zeros(16)
-    live = ~subject.table.terminal
+    optimal = exercise("values", (1e-6, 10), (0.1, 5))
+    subject = optimal.subject
+    right, live = np.zeros(16), ~subject.table.terminal
     right[subject.row[live]] = subject.solution.values[live]
-    assert solvent.grade(exercise, right).points == 10
+    assert solvent.grade(optimal, right).points == 10
     wrong = right.copy()
     wrong[[3, 6]] += [0.05, -0.03]
-    got = solvent.grade(exercise, wrong)
-    assert got.gap == pytest.approx(0.05)
-    assert got.points == 5
-    third, sixth = (line for line in got.text.splitlines() if line.startswith("- "))
-    assert third.startswith("- state 3 (row 0, column 3): ")
-    assert sixth.startswith("- state 6 (row 1, column 2): ")
+    got = solvent.grade(optimal, wrong)
+    assert (got.gap, got.points) == (pytest.approx(0.05), 5)
+    lines = [line for line in got.text.splitlines() if line.startswith("- ")]
+    assert [line.partition(": ")[0] for line in lines] == [
+        "- state 3 (row 0, column 3)", "- state 6 (row 1, column 2)",
+    ]  # fmt: skip
     wrong[3] = np.nan
-    assert solvent.grade(exercise, wrong).gap == np.inf
+    assert solvent.grade(optimal, wrong).gap == np.inf
     # Whatever stands in a hole, where nothing is to come.
     right[5] = -7
-    assert solvent.grade(exercise, right).points == 10
+    assert solvent.grade(optimal, right).points == 10
 
 
 def test_values_of_the_uniform_policy_and_action_values() -> None:
-    base = Exercise(
-        name="v", title="Values", environment="FrozenLake-v1", asks="values", of="uniform",
-        points=[(1e-6, 1)],
-    )  # fmt: skip
+    base = exercise("values", of="uniform")
     table, row = base.subject.table, base.subject.row
-    values = solvent.policy_value(table, solvent.TabularPolicy.uniform(table))
+    values, live = (
+        solvent.policy_value(table, solvent.TabularPolicy.uniform(table)),
+        ~table.terminal,
+    )
     answer = np.zeros(16)
-    answer[row[~table.terminal]] = values[~table.terminal]
+    answer[row[live]] = values[live]
     assert solvent.grade(base, answer).points == 1
     q = replace(base, asks="action_values")
     answer = np.zeros((16, 4))
@@ -175,10 +174,7 @@ def test_values_of_the_uniform_policy_and_action_values() -> None:
 
 
 def test_later_rewards_may_count_less() -> None:
-    plain = Exercise(
-        name="v", title="Values", environment="FrozenLake-v1", asks="values", discount=0.99,
-        points=[(1e-6, 1)],
-    )  # fmt: skip
+    plain = exercise("values", discount=0.99)
     # Value iteration, as the book has it, on the environment's own table.
     P = gym.make("FrozenLake-v1").unwrapped.P
     values = np.zeros(16)
@@ -189,44 +185,41 @@ def test_later_rewards_may_count_less() -> None:
             for s in P
         ])  # fmt: skip
     assert values[0] == pytest.approx(0.542026, abs=1e-6)
-    assert solvent.grade(plain, values).points == 1
     # A discount of the environment asks for the same rows.
-    of_env = replace(plain, discount=1.0, env_kwargs={"discount": 0.99})
-    assert solvent.grade(of_env, values).points == 1
+    for asked in (plain, replace(plain, discount=1.0, env_kwargs={"discount": 0.99})):
+        assert solvent.grade(asked, values).points == 1
     policy, uniform = replace(plain, asks="policy"), np.full((16, 4), 0.25)
     of_game = solvent.TabularPolicy.uniform(policy.subject.played)
-    first, second = solvent.grade(policy, uniform), solvent.grade(policy, of_game)
+    first, second = (solvent.grade(policy, answer) for answer in (uniform, of_game))
     assert first == second
     assert first.gap != pytest.approx(solvent.score("FrozenLake-v1", uniform).optimality_gap)
 
 
 def test_a_game_for_two_is_graded_against_a_best_response() -> None:
-    small = {"limit": 10, "sides": 4}
-    exercise = Exercise(
-        name="g", title="Greed", game="greed", parameters=small, player=1, asks="policy",
-        points=[(1e-6, 1)],
-    )  # fmt: skip
-    table = exercise.subject.table
-    uniform = solvent.TabularPolicy.uniform(table, player=1)
-    assert solvent.grade(exercise, uniform).gap == pytest.approx(
-        solvent.exploitability(table, uniform)
-    )
-    assert solvent.grade(exercise, solvent.solve(table).policies[1]).points == 1
-    with pytest.raises(ValueError, match="player 1's is asked for"):
-        solvent.grade(exercise, solvent.TabularPolicy.uniform(table, player=0))
-    values = replace(exercise, asks="values")
+    greed = {"environment": None, "game": "greed", "parameters": {"limit": 10, "sides": 4}}
+    asked = exercise("policy", player=1, **greed)
+    table = asked.subject.table
+    first, uniform = (solvent.TabularPolicy.uniform(table, player=player) for player in (0, 1))
+    gap = solvent.grade(asked, uniform).gap
+    assert gap == pytest.approx(solvent.exploitability(table, uniform))
+    assert solvent.grade(asked, solvent.solve(table).policies[1]).points == 1
+    values = replace(asked, asks="values")
     assert solvent.grade(values, -solvent.solve(table).values).points == 1
-    with pytest.raises(ValueError, match=r"exercise g: .* only optimal values are defined"):
-        solvent.grade(replace(exercise, asks="action_values"), np.zeros(1))
+    assert_refused((
+        (asked, first, "player 1's is asked for"),
+        (replace(asked, asks="action_values"), np.zeros(1),
+         "exercise v: .* only optimal values are defined"),
+    ), solvent.grade)  # fmt: skip
 
 
 def test_the_rule_of_points(lake: Path) -> None:
     gaps = [0, 1e-6, 1.1e-6, 0.2, 0.5, 0.8, np.inf, np.nan]
-    exercise = find_exercise(lake)
-    assert [exercise.points_for(gap) for gap in gaps] == [10, 10, 6, 6, 3, 0, 0, 0]
+    assert [*map(find_exercise(lake).points_for, gaps)] == [10, 10, 6, 6, 3, 0, 0, 0]
 
 
 SCALE = "[[1e-6, 10], [0.2, 6], [0.7, 3]]"
+
+
 NO_EXERCISES = [
     ("format = 1", "format = 2", "format is 2; this reads 1"),
     ("format = 1", "format = [", "not TOML"),
@@ -246,34 +239,25 @@ NO_EXERCISES = [
 ]
 
 
-def test_what_is_no_exercise_is_refused(lake: Path, tmp_path: Path) -> None:
+def test_what_is_no_exercise_and_no_answer_is_refused(lake: Path, tmp_path: Path) -> None:
+    values, asked = replace(find_exercise(lake), asks="values"), find_exercise(lake)
+    assert_refused((
+        (lambda: find_exercise("lake-polcy"), "exercise is 'lake-polcy'"),
+        (lambda: find_exercise(tmp_path / "missing.toml"), "cannot be read"),
+        (lambda: find_exercise(3), "exercise is 3; allowed are"),  # type: ignore[arg-type]
+        (lambda: solvent.grade(asked, np.ones((4, 16)) / 16),
+         r"shape \(4, 16\); expected .* \(16, 4\), a row for each"),
+        (lambda: solvent.grade(asked, "left"), "the answer is 'left'"),
+        (lambda: solvent.grade(values, [1, 2, 3]),
+         r"shape \(3,\); expected are numbers of shape \(16,\)"),
+    ))  # fmt: skip
     for old, new, message in NO_EXERCISES:
         assert old in LAKE
         lake.write_text(LAKE.replace(old, new, 1))
         with pytest.raises(ValueError, match=rf"lake\.toml: .*{re.escape(message)}"):
             find_exercise(str(lake))
-    named: list[tuple[Any, str]] = [
-        ("lake-polcy", "exercise is 'lake-polcy'"),
-        (tmp_path / "missing.toml", "cannot be read"),
-        (3, "exercise is 3; allowed are"),
-    ]
-    for name, message in named:
-        with pytest.raises(ValueError, match=message):
-            find_exercise(name)
     lake.write_text(LAKE.replace("FrozenLake-v1", "FrozenLake-v7"))
     assert "exercise lake: task FrozenLake-v7: no game or environment" in refusal("grade", lake)
-
-
-def test_answers_of_another_shape_name_what_is_expected(lake: Path) -> None:
-    values = replace(find_exercise(lake), asks="values")
-    answers: list[tuple[Any, Any, str]] = [
-        (lake, np.ones((4, 16)) / 16, r"shape \(4, 16\); expected .* \(16, 4\), a row for each"),
-        (lake, "left", "the answer is 'left'"),
-        (values, [1, 2, 3], r"shape \(3,\); expected are numbers of shape \(16,\)"),
-    ]
-    for exercise, answer, message in answers:
-        with pytest.raises(ValueError, match=message):
-            solvent.grade(exercise, answer)
 
 
 def test_a_file_that_exhausts_memory_does_not_stop_the_rest(
@@ -294,7 +278,6 @@ def test_the_table_holds_no_formulas(tmp_path: Path) -> None:
     names = ["=1+1", "+1", "-1", "@A1", " =1", "\t=1", "\uff1d1", "plain", "a=1"]
     write_grades(tmp_path / "grades.csv", [Graded(name, None, name) for name in names])
     content = (tmp_path / "grades.csv").read_text(encoding="utf-8")
-    with (tmp_path / "grades.csv").open(encoding="utf-8", newline="") as file:
-        cells = [row[0] for row in csv.reader(file)][1:]
+    cells = [row[0] for row in csv.reader(io.StringIO(content, newline=""))][1:]
     assert cells == ["'=1+1", "'+1", "'-1", "'@A1", "' =1", "\\t=1", "'\uff1d1", "plain", "a=1"]
     assert content.count('"') == 2 * 6 * (len(names) + 1)

@@ -1,7 +1,7 @@
 """Tables and figures of the documentation: every number and picture on a page is computed."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from pathlib import Path
 
@@ -31,6 +31,14 @@ def check_claims(page: str, computed: Mapping[str, str]) -> None:
     rows = table_rows((DOCS / page).read_text(encoding="utf-8"), "claim")
     assert {claim: text for claim, text, _ in rows} == dict(computed)
     assert all(verdict for *_, verdict in rows)
+
+
+def check_sentences(page: str, sentences: Iterable[str] | Mapping[str, object]) -> None:
+    """A page has each sentence, whatever its line breaks; a mapping says whether each is true."""
+    text = " ".join((DOCS / page).read_text(encoding="utf-8").split())
+    for sentence in sentences:
+        assert sentence in text
+        assert not isinstance(sentences, Mapping) or sentences[sentence], sentence
 
 
 def check_figure(drawn: str, kept: Path, most: int = 100_000) -> None:

@@ -5,6 +5,7 @@ import os
 import pickle
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -74,13 +75,26 @@ def stated(shape: tuple[int, ...], dtype: str = "<f8") -> bytes:
     return buffer.getvalue()
 
 
-def zipped(
-    path: Path, members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED
-) -> None:
-    """Write an archive."""
-    with zipfile.ZipFile(path, "w", compression) as archive:
+def saved(*arrays: Any, save: Callable[..., None] = np.savez, **named: Any) -> bytes:
+    """Arrays as NumPy saves them."""
+    buffer = io.BytesIO()
+    save(buffer, *arrays, **named)
+    return buffer.getvalue()
+
+
+def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+    """An archive."""
+    buffer = io.BytesIO()
+    with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
+    return buffer.getvalue()
+
+
+def patched(content: bytes, mark: bytes, offset: int, new: bytes) -> bytes:
+    """A content that has something else at an offset from where a mark begins."""
+    place = content.index(mark) + offset
+    return content[:place] + new + content[place + len(new) :]
 
 
 def lines(array: np.ndarray, separator: str = ",", end: str = "\n") -> str:
@@ -89,8 +103,18 @@ def lines(array: np.ndarray, separator: str = ",", end: str = "\n") -> str:
     return "".join(separator.join(map(repr, row)) + end for row in rows.tolist())
 
 
-def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
-    """By the name of a file: what makes it, and its points, or what is said of it."""
+def hand_in(folder: Path) -> None:
+    """Write all files of :func:`policy_files`."""
+    for name, (content, _) in policy_files().items():
+        if callable(content):
+            content(folder / name)
+        else:
+            (folder / name).write_bytes(content.encode() if isinstance(content, str) else content)
+
+
+@cache
+def policy_files() -> dict[str, tuple[str | bytes | Callable[[Path], Any], float | str]]:
+    """By the name of a file: its content or what makes it, and its points or what is said of it."""
     best = optimal_actions()
     sure = np.eye(WIDTH)[best]
     uniform = np.full((ROWS, WIDTH), 1 / WIDTH)
@@ -99,67 +123,25 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
     near[14] = 0.5 * sure[14] + 0.5 / WIDTH
     for_ever = np.zeros((ROWS, WIDTH), int)
     for_ever[:, 0] = 1
+    own = solvent.TabularPolicy(sure, model_hash="0" * 64, player=0, name="mine")
+    # In the directory at the end of an archive, 24 bytes behind its mark, is the size of a member.
+    compressed, directory = saved(policy=sure, save=np.savez_compressed), b"PK\x01\x02"
+    start, whole = stated((ROWS, WIDTH)), array_bytes(sure)
+    stored = zipped({"policy.npy": array_bytes(best)}, zipfile.ZIP_STORED)
 
-    def saved(*arrays: Any, **named: Any) -> Callable[[Path], None]:
-        def make(path: Path) -> None:
-            with path.open("wb") as file:
-                np.savez(file, *arrays, **named)
+    def member(content: bytes, compression: int = zipfile.ZIP_DEFLATED) -> bytes:
+        return zipped({"policy.npy": content}, compression)
 
-        return make
+    def trap(path: Path) -> Trap:
+        return Trap(path.with_name("sprung"))
 
-    def compressed(path: Path) -> None:
-        with path.open("wb") as file:
-            np.savez_compressed(file, policy=sure)
+    def size(number: int) -> bytes:
+        return number.to_bytes(4, "little")
 
-    def text(content: str | bytes) -> Callable[[Path], Any]:
-        content = content.encode() if isinstance(content, str) else content
-        return lambda path: path.write_bytes(content)
-
-    def members(compression: int = zipfile.ZIP_DEFLATED, **named: bytes) -> Callable[[Path], None]:
-        named = {f"{name}.npy": content for name, content in named.items()}
-        return lambda path: zipped(path, named, compression)
-
-    def of_solvent(path: Path) -> None:
-        solvent.save_policy(
-            path, solvent.TabularPolicy(sure, model_hash="0" * 64, player=0, name="mine")
-        )
-
-    def objects(path: Path) -> None:
-        saved(np.array([Trap(path.with_name("sprung"))] * ROWS, object))(path)
-
-    def cut(path: Path) -> None:
-        compressed(path)
-        path.write_bytes(path.read_bytes()[:200])
-
-    def flipped(path: Path) -> None:
-        saved(sure)(path)
-        content = bytearray(path.read_bytes())
-        content[content.index(b"\n") + 100] ^= 255
-        path.write_bytes(content)
-
-    def encrypted(path: Path) -> None:
-        members(zipfile.ZIP_STORED, policy=array_bytes(best))(path)
-        content = bytearray(path.read_bytes())
-        for start, place in ((b"PK\x03\x04", 6), (b"PK\x01\x02", 8)):
-            content[content.index(start) + place] |= 1
-        path.write_bytes(content)
-
-    def sized(content: bytes, size: int) -> Callable[[Path], None]:
-        """An archive of a content for which its directory states another size."""
-
-        def make(path: Path) -> None:
-            members(policy=content)(path)
-            archive = bytearray(path.read_bytes())
-            place = archive.index(b"PK\x01\x02") + 24
-            archive[place : place + 4] = size.to_bytes(4, "little")
-            path.write_bytes(archive)
-
-        return make
-
-    spaces = b"\x93NUMPY\x02\x00" + (50_000_000).to_bytes(4, "little") + b" " * 50_000_000
+    spaces = b"\x93NUMPY\x02\x00" + size(50_000_000) + b" " * 50_000_000
     nan = sure.copy()
     nan[3] = np.nan
-    names, start, whole = "left,down,right,up\n", stated((ROWS, WIDTH)), array_bytes(sure)
+    names = "left,down,right,up\n"
     return {
         # Right ones, however they are written.
         "best.npz": (saved(policy=best), 10),
@@ -170,25 +152,25 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "best-fortran.npz": (saved(np.asfortranarray(sure)), 10),
         "best-whole-floats.npz": (saved(best.astype(float)), 10),
         "best-truth-values.npz": (saved(sure.astype(bool)), 10),
-        "best-of-solvent.npz": (of_solvent, 10),
+        "best-of-solvent.npz": (lambda path: solvent.save_policy(path, own), 10),
         "BEST.NPZ": (saved(best), 10),
-        "best.csv": (text(lines(sure)), 10),
-        "best-actions.csv": (text(lines(best)), 10),
-        "best-names.csv": (text(names + lines(sure)), 10),
-        "best-title.csv": (text("# policy\n" + lines(sure)), 10),
-        "best-words.csv": (text("# left down right up\n" + lines(sure)), 10),
-        "best-windows.csv": (text(b"\xef\xbb\xbf" + lines(sure, end="\r\n").encode()), 10),
-        "best-quoted.csv": (text(lines(best).replace("\n", '"\n"').join('""')[:-2]), 10),
-        "best-and-blank-lines.csv": (text("\n" + lines(sure, end="\n\n")), 10),
+        "best.csv": (lines(sure), 10),
+        "best-actions.csv": (lines(best), 10),
+        "best-names.csv": (names + lines(sure), 10),
+        "best-title.csv": ("# policy\n" + lines(sure), 10),
+        "best-words.csv": ("# left down right up\n" + lines(sure), 10),
+        "best-windows.csv": (b"\xef\xbb\xbf" + lines(sure, end="\r\n").encode(), 10),
+        "best-quoted.csv": (lines(best).replace("\n", '"\n"').join('""')[:-2], 10),
+        "best-and-blank-lines.csv": ("\n" + lines(sure, end="\n\n"), 10),
         # Others that are policies.
         "near.npz": (saved(near), 6),
-        "near.csv": (text(names + lines(near)), 6),
+        "near.csv": (names + lines(near), 6),
         "uniform.npz": (saved(uniform), 0),
-        "hundreds.csv": (text(lines(sure).replace("1.0", "0.9995")), 10),
+        "hundreds.csv": (lines(sure).replace("1.0", "0.9995"), 10),
         "for-ever.npz": (saved(for_ever), 0),
         # Names that are more than names.
         "=1+1.npz": (saved(best), 10),
-        "+cmd|' -C calc'!A0.csv": (text(lines(best)), 10),
+        "+cmd|' -C calc'!A0.csv": (lines(best), 10),
         "@SUM(A1).npz": (saved(best), 10),
         "\x1b[2Jclear.npz": (saved(best), 10),
         "two\nlines,and \"more\".npz": (saved(best), 10),
@@ -213,59 +195,65 @@ def policy_files() -> dict[str, tuple[Callable[[Path], Any], float | str]]:
         "no-such-action.npz": (saved(best + 4), "state 0 .* has 4; expected 0 left, 1 down"),
         "below.npz": (saved(best - 4), "state 0 .* has -4; expected 0 left"),
         "halves.npz": (saved(best + 0.5), "state 0 .* has 0.5; expected 0 left"),
-        "halves.csv": (text(lines(best + 0.5)), "state 0 .* has 0.5; expected 0 left"),
-        "semicolons.csv": (text(lines(sure, ";")), "has semicolons; expected are commas"),
-        "counted.csv": (text(lines(np.c_[np.arange(ROWS), sure])), "has 16 lines of 5 numbers"),
-        "short.csv": (text(lines(sure[:15])), "has 15 lines of 4 numbers; expected"),
-        "long.csv": (text(lines(sure) + "1,0,0,0\n"), "has 17 lines of 4"),
-        "ragged.csv": (text(lines(sure[:5]) + "1,0\n" + lines(sure)), "columns changed"),
-        "remark.csv": (text(lines(sure[:5]) + "done\n"), "number of columns changed from 4 to 1"),
+        "halves.csv": (lines(best + 0.5), "state 0 .* has 0.5; expected 0 left"),
+        "semicolons.csv": (lines(sure, ";"), "has semicolons; expected are commas"),
+        "counted.csv": (lines(np.c_[np.arange(ROWS), sure]), "has 16 lines of 5 numbers"),
+        "short.csv": (lines(sure[:15]), "has 15 lines of 4 numbers; expected"),
+        "long.csv": (lines(sure) + "1,0,0,0\n", "has 17 lines of 4"),
+        "ragged.csv": (lines(sure[:5]) + "1,0\n" + lines(sure), "columns changed"),
+        "remark.csv": (lines(sure[:5]) + "done\n", "number of columns changed from 4 to 1"),
         "other-order.csv": (
-            text("up,down,left,right\n" + lines(sure)),
+            "up,down,left,right\n" + lines(sure),
             r"\['up', 'down', 'left', 'right'\]; expected left, down, right, up",
         ),
         "other-words.csv": (
-            text("# up down left right\n" + lines(sure)), "expected left, down, right, up"
+            "# up down left right\n" + lines(sure), "expected left, down, right, up"
         ),
-        "fractions.csv": (text("1/2,1/2,0,0\n" * ROWS), "could not convert string"),
-        "hundredths.csv": (text("0.33,0.33,0.33,0\n" * ROWS), "state 0 .* whose sum is 0.99; exp"),
-        "two-titles.csv": (text(names + names + lines(sure)), "could not convert string 'left'"),
-        "formulas.csv": (text("=1+1,0,0,0\n" * ROWS), "could not convert string '=1\\+1'"),
-        "infinite.csv": (text("1e999,0,0,0\n" * ROWS), "state 0 .* sum is inf"),
-        "nan.csv": (text("0\n" + "nan\n" * 15), "state 1 .* has nan; expected 0 left"),
-        "latin.csv": (text("größe\n".encode("latin-1")), "no text in UTF-8"),
-        "nulls.csv": (text(bytes(100)), "has 0 lines"),
-        "empty.csv": (text(""), "has 0 lines"),
-        "empty.npz": (text(""), "not a .npz of plain numbers, or damaged"),
-        "policy.py": (text("raise SystemExit"), r"ends in '\.py'; allowed are \.npz and \.csv"),
+        "fractions.csv": ("1/2,1/2,0,0\n" * ROWS, "could not convert string"),
+        "hundredths.csv": ("0.33,0.33,0.33,0\n" * ROWS, "state 0 .* whose sum is 0.99; exp"),
+        "two-titles.csv": (names + names + lines(sure), "could not convert string 'left'"),
+        "formulas.csv": ("=1+1,0,0,0\n" * ROWS, "could not convert string '=1\\+1'"),
+        "infinite.csv": ("1e999,0,0,0\n" * ROWS, "state 0 .* sum is inf"),
+        "nan.csv": ("0\n" + "nan\n" * 15, "state 1 .* has nan; expected 0 left"),
+        "latin.csv": ("größe\n".encode("latin-1"), "no text in UTF-8"),
+        "nulls.csv": (bytes(100), "has 0 lines"),
+        "empty.csv": ("", "has 0 lines"),
+        "empty.npz": ("", "not a .npz of plain numbers, or damaged"),
+        "policy.py": ("raise SystemExit", r"ends in '\.py'; allowed are \.npz and \.csv"),
         "no-ending": (saved(best), "ends in ''"),
         # What is damaged, or means harm.
-        "objects.npz": (objects, "plain numbers"),
-        "pickle.npz": (
-            lambda path: path.write_bytes(pickle.dumps(Trap(path.with_name("sprung")))),
+        "objects.npz": (
+            lambda path: path.write_bytes(saved(np.array([trap(path)] * ROWS, object))),
             "plain numbers",
         ),
-        "cut.npz": (cut, "damaged"),
-        "flipped.npz": (flipped, "damaged"),
-        "encrypted.npz": (encrypted, "damaged"),
-        "other-archive.npz": (lambda path: zipped(path, {"xl/book.xml": b"<a/>"}), "plain numbers"),
-        "twice.npz": (lambda path: twice(path, array_bytes(best)), "plain numbers"),
-        "zeros.npz": (members(policy=array_bytes(np.zeros(4_000_000))), "shape"),
-        "huge.npz": (members(policy=stated((2**40, 2**20))), "plain numbers"),
-        "negative-shape.npz": (members(policy=stated((-16, -4))), "plain numbers"),
-        "overstated.npz": (sized(start + bytes(100), len(start) + 512), "damaged"),
-        # Zeros without end behind the array that the directory states.
-        "understated.npz": (sized(whole + bytes(30_000_000), len(whole)), "damaged"),
-        "long-header.npz": (members(policy=spaces), "plain numbers"),
-        "bzip.npz": (members(zipfile.ZIP_BZIP2, policy=array_bytes(best)), "plain numbers"),
-        "lzma.npz": (members(zipfile.ZIP_LZMA, policy=array_bytes(best)), "plain numbers"),
-        "many.npz": (
-            lambda path: zipped(path, {f"{n}.npy": b"" for n in range(500)}), "plain numbers"
+        "pickle.npz": (lambda path: path.write_bytes(pickle.dumps(trap(path))), "plain numbers"),
+        "cut.npz": (compressed[:200], "damaged"),
+        "flipped.npz": (patched(saved(sure), b"\n", 100, b"\x55"), "damaged"),
+        "encrypted.npz": (
+            patched(patched(stored, b"PK\x03\x04", 6, b"\x01"), directory, 8, b"\x01"), "damaged"
         ),
-        "large.csv": (text("0,0,0,1\n" * 100_000), "bytes; at most"),
+        "other-archive.npz": (zipped({"xl/book.xml": b"<a/>"}), "plain numbers"),
+        "twice.npz": (lambda path: twice(path, array_bytes(best)), "plain numbers"),
+        "zeros.npz": (member(array_bytes(np.zeros(4_000_000))), "shape"),
+        "huge.npz": (member(stated((2**40, 2**20))), "plain numbers"),
+        "negative-shape.npz": (member(stated((-16, -4))), "plain numbers"),
+        "overstated.npz": (
+            patched(member(start + bytes(100)), directory, 24, size(len(start) + 512)), "damaged"
+        ),
+        # Zeros without end behind the array that the directory states.
+        "understated.npz": (
+            patched(member(whole + bytes(30_000_000)), directory, 24, size(len(whole))), "damaged"
+        ),
+        "long-header.npz": (member(spaces), "plain numbers"),
+        "bzip.npz": (member(array_bytes(best), zipfile.ZIP_BZIP2), "plain numbers"),
+        "lzma.npz": (member(array_bytes(best), zipfile.ZIP_LZMA), "plain numbers"),
+        "many.npz": (
+            zipped({f"{n}.npy": b"" for n in range(500)}), "plain numbers"
+        ),
+        "large.csv": ("0,0,0,1\n" * 100_000, "bytes; at most"),
         "large.npz": (saved(np.zeros((1000, 100))), "bytes; at most"),
-        "long-line.csv": (text("0," * 30_000), "could not convert"),
-        "digits.csv": (text("9" * 60_000), "has 1 lines of 1 numbers"),
+        "long-line.csv": ("0," * 30_000, "could not convert"),
+        "digits.csv": ("9" * 60_000, "has 1 lines of 1 numbers"),
         "link.npz": (lambda path: path.symlink_to("best.npz"), "is a link or no"),
         "endless.csv": (lambda path: path.symlink_to("/dev/zero"), "is a link or no"),
         "folder.npz": (Path.mkdir, "or no regular file"),

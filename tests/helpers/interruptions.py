@@ -1,4 +1,10 @@
-"""Trainings that end before their end."""
+"""Trainings and programs that end before their end."""
+
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable
 
 from solvent.benchmark.progress import Moment, Report
 
@@ -16,3 +22,23 @@ def stop_at(timesteps: int) -> Report:
             raise Interrupted
 
     return report
+
+
+def stopped(code: str, ready: Callable[[], object], sent: int = signal.SIGKILL) -> str:
+    """Run a program until something is ready, send it a signal, and return what it has told."""
+    process = subprocess.Popen(
+        [sys.executable, "-u", "-c", code],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    deadline = time.monotonic() + 300
+    try:
+        while not ready():
+            assert process.poll() is None, "it ended before it could be stopped"
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        process.send_signal(sent)
+        return process.communicate(timeout=60)[0]
+    finally:
+        process.kill()

@@ -25,12 +25,6 @@ SHORT: dict[str, dict[str, object]] = {
 
 
 @pytest.fixture(scope="session")
-def small() -> TabularGame:
-    """A combat of a few hundred states, in some of which testing luck is illegal."""
-    return compile_game(make_game("ff-combat", stamina=4, opponent_stamina=[3, 5], luck=[0, 3]))
-
-
-@pytest.fixture(scope="session")
 def default() -> TabularGame:
     """The combat of the published baseline values, 12/12/9 against an equal."""
     return compile_game(make_game("ff-combat"))

@@ -2,6 +2,7 @@
 
 from contextlib import closing
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +11,10 @@ import numpy as np
 import pytest
 import torch
 from random_tables import predicted
-from sb3_contrib import QRDQN, TRPO, MaskablePPO, RecurrentPPO
+from refusals import assert_refused
+from sb3_contrib import MaskablePPO, RecurrentPPO
 from sb3_contrib.common.maskable.policies import MaskableActorCriticPolicy
 from stable_baselines3 import A2C, DQN, PPO, SAC
-from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.monitor import Monitor
 from stable_baselines3.common.policies import ActorCriticPolicy
 from stable_baselines3.common.torch_layers import BaseFeaturesExtractor
@@ -31,7 +32,6 @@ import solvent
 from solvent.envs import Env, VectorEnv
 from solvent.envs.sampling import observed
 from solvent.exact import score
-from solvent.exact import score as exact_score
 from solvent.games import FightingFantasy, Greed
 from solvent.model import (
     GymnasiumTable,
@@ -97,18 +97,6 @@ def test_the_mass_on_illegal_actions_is_moved_and_reported(
     assert (policies.sampled.probabilities[forced] == [1, 0]).all()
     assert score(small, policies.sampled, illegal=policies.illegal).illegal_mass > 0
     assert (extract(make_model("maskable_ppo", small), small).illegal == 0).all()
-
-
-def test_what_cannot_be_extracted_is_refused(small: TabularGame) -> None:
-    network = linear(small, {})
-    sac = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
-    for refused, message in (
-        (lambda: extract(network, small, observation="vector"),
-         r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"),
-        (lambda: extract(sac, small), "the network is a SACPolicy; allowed are"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            refused()
 
 
 class ContraryWithMasks(MaskableActorCriticPolicy):
@@ -190,14 +178,14 @@ class Tempered(ActorCriticPolicy):
 
 
 def test_what_is_drawn_in_a_way_of_its_own_is_refused(small: TabularGame) -> None:
-    model = made(PPO, Tempered, small)
-    with pytest.raises(ValueError, match=r"Tempered has a _predict of its own"):
-        solvent.score(small, model)
-    replaced = made(PPO, "MlpPolicy", small)
+    tempered, replaced = made(PPO, Tempered, small), made(PPO, "MlpPolicy", small)
     plain = replaced.predict
     replaced.predict = lambda *arguments, **named: plain(*arguments, **named)
-    with pytest.raises(ValueError, match=r"ActorCriticPolicy has a <lambda> of its own"):
-        solvent.score(small, replaced)
+    rows = (
+        (tempered, "Tempered has a _predict of its own"),
+        (replaced, "ActorCriticPolicy has a <lambda> of its own"),
+    )
+    assert_refused(rows, partial(solvent.score, small))
 
 
 @pytest.mark.parametrize("name", ALGORITHMS)
@@ -238,7 +226,7 @@ def native(game: TabularGame, count: int = 4) -> NativeVecEnv:
     return NativeVecEnv(VectorEnv(game, count, autoreset_mode="SameStep"))
 
 
-def learner(venv: Any, name: str = "ppo", steps: int = 300) -> BaseAlgorithm:
+def learner(venv: Any, name: str = "ppo", steps: int = 300) -> Any:
     arguments: dict[str, Any] = {"seed": 0, "gamma": 1.0, "device": "cpu"}
     arguments |= SHORT[ALGORITHMS[name].hyperparameters]
     model = ALGORITHMS[name].model("MlpPolicy", venv, **arguments)
@@ -261,37 +249,27 @@ def test_under_vec_normalize_the_mode_is_what_predict_answers_in_every_state(
         venv.step(np.ones(4, np.int64))
 
 
-def test_a_network_that_was_loaded_without_its_statistics_is_scored_as_a_function(
-    small: TabularGame, tmp_path: Path
-) -> None:
-    venv = VecNormalize(native(small), epsilon=1e-6, clip_obs=2.0)
-    model = learner(venv)
-    expected = extract(model, small, observation="vector").mode
-    model.save(tmp_path / "model.zip")
-    loaded = load_model(tmp_path / "model.zip", "ppo", trust=True)
-    with pytest.raises(ValueError, match=r"trained under VecNormalize, pass it as a function"):
-        extract(loaded, small, observation="vector")
-    found = solvent.policy_from(
-        small, lambda seen: loaded.predict(venv.normalize_obs(seen), deterministic=True)[0]
-    )
-    np.testing.assert_array_equal(found.probabilities, expected.probabilities)
-
-
 def test_a_network_that_lost_what_it_saw_is_refused(small: TabularGame, tmp_path: Path) -> None:
     """Loaded onto an environment, a network no longer tells what it was trained on."""
-    venv = VecNormalize(native(small))
+    venv, path = VecNormalize(native(small), epsilon=1e-6, clip_obs=2.0), tmp_path / "model.zip"
     model = learner(venv, "dqn")
-    model.save(tmp_path / "model.zip")
-    for env in (native(small), VecNormalize(native(small)), venv):
-        again = type(model).load(tmp_path / "model.zip", env=env)
-        with pytest.raises(ValueError, match="what it last saw was dropped when it was given"):
-            extract(again, small, observation="vector")
-    elsewhere = type(model).load(tmp_path / "model.zip", env=native(small), force_reset=False)
-    with pytest.raises(ValueError, match="last saw observations that are no"):
-        extract(elsewhere, small, observation="vector")
-    kept = type(model).load(tmp_path / "model.zip", env=venv, force_reset=False)
-    found, expected = (extract(one, small, observation="vector") for one in (kept, model))
-    np.testing.assert_array_equal(found.mode.probabilities, expected.mode.probabilities)
+    model.save(path)
+    bare = load_model(path, "dqn", trust=True)
+    elsewhere = DQN.load(path, env=native(small), force_reset=False)
+    dropped = "what it last saw was dropped when it was given"
+    assert_refused((
+        (bare, "trained under VecNormalize, pass it as a function"),
+        (elsewhere, "last saw observations that are no"),
+        *((DQN.load(path, env=env), dropped)
+          for env in (native(small), VecNormalize(native(small)), venv)),
+    ), lambda loaded: extract(loaded, small, observation="vector"))  # fmt: skip
+    kept = DQN.load(path, env=venv, force_reset=False)
+    found, expected = (extract(one, small, observation="vector").mode for one in (kept, model))
+    as_function = solvent.policy_from(
+        small, lambda seen: bare.predict(venv.normalize_obs(seen), deterministic=True)[0]
+    )
+    for policy in (found, as_function):
+        np.testing.assert_array_equal(policy.probabilities, expected.probabilities)
 
 
 class HalvedNormalize(VecNormalize):
@@ -301,10 +279,7 @@ class HalvedNormalize(VecNormalize):
 
 class LateMonitor(Monitor):
     step = Late.step  # type: ignore[assignment]
-
-    def reset(self, **kwargs: Any) -> Any:
-        self.last, info = super().reset(**kwargs)
-        return self.last, info
+    reset = Late.reset  # type: ignore[assignment]
 
 
 class LateByVecEnv(VecEnvWrapper):
@@ -327,6 +302,7 @@ def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
     small: TabularGame,
 ) -> None:
     vector = VectorEnv(small, 4, autoreset_mode="SameStep")
+    unknown = r"^(Late\w+|VecNormalize|VecFrameStack|OwnVector|HalvedNormalize) is not known"
     for venv in (
         DummyVecEnv([lambda: LateMonitor(Env(small))]),
         LateByVecEnv(native(small)),
@@ -340,49 +316,74 @@ def test_wrappers_of_vector_environments_that_are_not_known_are_refused(
         HalvedNormalize(native(small), norm_obs=False),
     ):
         model = learner(venv, steps=0)
-        unknown = r"^(Late\w+|VecNormalize|VecFrameStack|OwnVector|HalvedNormalize) is not known"
         with pytest.raises(ValueError, match=unknown):
             extract(model, small, observation="vector")
+    # In other processes nobody sees how environments are wrapped.
+    venv = SubprocVecEnv([lambda: gym.make("FrozenLake-v1")], start_method="fork")
+    with closing(venv), pytest.raises(ValueError, match=r"^SubprocVecEnv is not known"):
+        solvent.score("FrozenLake-v1", learner(venv, steps=0))
 
 
-def test_numbers_of_states_of_another_table_are_refused(small: TabularGame) -> None:
+def test_networks_of_something_else_are_refused(small: TabularGame) -> None:
     """FrozenLake counts its cells row by row, the table in the order in which they are reached."""
-    lake = gym.make("FrozenLake-v1")
-    game = compile_game(GymnasiumTable.from_env(lake))
-    assert [state.number for state in game.states] != list(range(game.n_states))
-    model = PPO("MlpPolicy", lake, n_steps=8, batch_size=8, device="cpu")
-    with pytest.raises(ValueError, match="FrozenLakeEnv does not say which table"):
-        extract(model, game, observation="index")
-    other = learner(DummyVecEnv([lambda: Env(small, observation="index")]), steps=0)
-    with pytest.raises(ValueError, match="of ff-combat is Discrete"):
-        extract(other, compile_game(FightingFantasy()), observation="index")
-
-
-def test_a_network_of_a_game_with_other_parameters_is_refused() -> None:
-    trained, scored = (
+    lake = compile_game(GymnasiumTable.from_env(gym.make("FrozenLake-v1")))
+    assert [state.number for state in lake.states] != list(range(lake.n_states))
+    easy, hard = (
         compile_game(FightingFantasy(stamina=3, opponent_stamina=3, skill_difference=difference))
         for difference in (-1, 1)
     )
-    assert trained.observation[0].shape == scored.observation[0].shape
-    for steps in (0, 100):
-        with pytest.raises(ValueError, match="another game: its skill_difference is -1, not 1"):
-            extract(learner(native(trained), steps=steps), scored, observation="vector")
-    loaded = learner(native(trained), steps=100)
-    loaded.env = None
-    with pytest.raises(ValueError, match="last saw"):
-        extract(loaded, scored, observation="vector")
+    assert easy.observation[0].shape == hard.observation[0].shape
+    lost = learner(native(easy), steps=100)
+    lost.env = None
+    sac = SAC("MlpPolicy", "Pendulum-v1", device="cpu", buffer_size=10)
+    recurrent = RecurrentPPO("MlpLstmPolicy", Env(small), n_steps=8, device="cpu")
+    late = learner(DummyVecEnv([lambda: Late(Env(small))]), steps=0)
+    index = learner(DummyVecEnv([lambda: Env(small, observation="index")]), steps=0)
+    difficult = "another game: its skill_difference is -1, not 1"
+    doubled = replace(small, outcome_reward=small.outcome_reward * 2)
+    assert_refused([
+        (linear(small, {}), small, "vector",
+         r"takes .*\(18,\).*'vector' of ff-combat is .*\(5,\)"),
+        (sac, small, None, "the network is a SACPolicy; allowed are"),
+        (learner("FrozenLake-v1", steps=0), lake, "index",
+         "FrozenLakeEnv does not say which table"),
+        (index, compile_game(FightingFantasy()), "index", "of ff-combat is Discrete"),
+        *((learner(native(easy), steps=steps), hard, "vector", difficult) for steps in (0, 100)),
+        (lost, hard, "vector", "last saw"),
+        (learner(native(small), steps=100), doubled, "vector",
+         "another ff-combat: it was trained on the model"),
+        (recurrent, small, "vector", "depends on earlier"),
+        (late, small, "vector", "Late is not known"),
+    ], lambda model, game, observation: extract(model, game, observation=observation))  # fmt: skip
+    with pytest.raises(ValueError, match="Late is not known"):
+        late.learn(100, callback=ExactEvalCallback(small, every=100, observation="vector"))
 
 
-def test_an_opponent_may_be_folded_into_chance() -> None:
-    game = compile_game(Greed(limit=7, sides=3))
-    opponent = TabularPolicy.uniform(game, player=1)
-    env = VectorEnv(game, 4, opponent, seat=0, autoreset_mode="SameStep")
-    for steps in (0, 100):
-        model = learner(NativeVecEnv(env), steps=steps)
+@pytest.mark.parametrize("seat", [0, 1])
+def test_a_network_is_scored_in_the_seat_that_it_learned(seat: int) -> None:
+    """Also in the game in which its opponent is folded into chance."""
+    game, other = (compile_game(Greed(limit=limit, sides=3)) for limit in (7, 8))
+    opponent = TabularPolicy.uniform(game, player=1 - seat)
+    vector = VectorEnv(game, 4, opponent, seat=seat, autoreset_mode="SameStep")
+    for env, steps in (
+        (NativeVecEnv(vector), 0),
+        (NativeVecEnv(vector), 100),
+        (Env(game, opponent, seat=seat), 0),
+    ):
+        model = learner(env, steps=steps)
         for scored in (game, against(game, opponent)):
-            extract(model, scored, observation="vector")
-        with pytest.raises(ValueError, match="another game: its limit is 7, not 8"):
-            extract(model, compile_game(Greed(limit=8, sides=3)), observation="vector")
+            assert extract(model, scored, player=seat).sampled.player == seat
+        rows = (
+            (game, 1 - seat, f"learned to be player {seat}; say player={seat}"),
+            (other, seat, "another game: its limit is 7, not 8"),
+        )
+        assert_refused(rows, lambda scored, own: extract(model, scored, player=own))  # noqa: B023
+
+
+def test_a_game_may_have_another_start_and_probabilities_of_its_own(small: TabularGame) -> None:
+    begun, model = np.where(small.terminal, 0.0, 1.0), learner(native(small), steps=100)
+    extract(model, replace(small, initial=begun / begun.sum()), observation="vector")
+    extract(model, replace(small, probability=small.probability.copy()), observation="vector")
 
 
 def test_a_network_that_was_loaded_as_another_kind_is_refused(
@@ -398,85 +399,51 @@ def test_a_network_that_was_loaded_as_another_kind_is_refused(
             extract(loaded, small, observation="vector")
 
 
-def test_what_belongs_to_something_else_is_refused(small: TabularGame) -> None:
-    model = learner(native(small), steps=100)
-    begun = np.where(small.terminal, 0.0, 1.0)
-    for same in (
-        replace(small, initial=begun / begun.sum()),
-        replace(small, probability=small.probability.copy()),
-    ):
-        extract(model, same, observation="vector")
-    recurrent = RecurrentPPO("MlpLstmPolicy", Env(small), n_steps=8, device="cpu")
-    late = learner(DummyVecEnv([lambda: Late(Env(small))]), steps=0)
-    vector: dict[str, Any] = {"observation": "vector"}
-    for refused, message in (
-        (lambda: extract(model, replace(small, outcome_reward=small.outcome_reward * 2), **vector),
-         "another ff-combat: it was trained on the model"),
-        (lambda: extract(recurrent, small, **vector), "depends on earlier"),
-        (lambda: late.learn(100, callback=ExactEvalCallback(small, every=100, **vector)),
-         "Late is not known"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            refused()
-
-
 COMBAT = "solvent/FFCombat-v0"
-
-MODELS: dict[str, tuple[type[BaseAlgorithm], dict[str, Any]]] = {
-    "a2c": (A2C, {}),
-    "trpo": (TRPO, {"n_steps": 128, "batch_size": 128}),
-    "qr_dqn": (QRDQN, {"learning_starts": 10, "policy_kwargs": {"n_quantiles": 7}}),
-    "maskable_ppo": (MaskablePPO, {"n_steps": 64}),
-    "dqn": (DQN, {"learning_starts": 10}),
-}
-
-
-def model_of(name: str, env: Any, **arguments: Any) -> Any:
-    kind, own = MODELS[name]
-    return kind("MlpPolicy", env, **own, seed=0, device="cpu", **arguments)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("name", ["trpo", "qr_dqn", "maskable_ppo"])
 def test_a_plain_model_is_scored_as_it_plays(name: str) -> None:
     env = gym.make(COMBAT)
-    model = model_of(name, env).learn(200)
-    found = solvent.score(COMBAT, model, deterministic=True)
+    model = learner(env, name, 200)
     game: TabularGame = env.unwrapped.game  # type: ignore[attr-defined]
-    masked = name == "maskable_ppo"
 
     def predicted(seen: Any, masks: Any) -> Any:
-        told: Any = {"action_masks": masks} if masked else {}
+        told: Any = {"action_masks": masks} if name == "maskable_ppo" else {}
         return model.predict(seen, deterministic=True, **told)[0]
 
+    found = solvent.score(COMBAT, model, deterministic=True)
     assert found == solvent.score(game, predicted, takes_mask=True)
     expected = extract(model, game, observation="vector")
-    assert solvent.score(env, model) == exact_score(
-        game, expected.sampled, illegal=expected.illegal
-    )
+    assert solvent.score(env, model) == score(game, expected.sampled, illegal=expected.illegal)
 
 
-def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line() -> None:
+def test_a_model_of_a_gymnasium_environment_is_scored_in_one_line(tmp_path: Path) -> None:
+    """A network knows the squares that are never reached: up to 8 in both smaller lakes."""
     lake = "FrozenLake-v1"
-    model = model_of("dqn", lake).learn(200)
-    played = solvent.score(lake, lambda seen: model.predict(seen, deterministic=True)[0])
-    for env in (lake, gym.make(lake)):
-        assert solvent.score(env, model, deterministic=True).value == played.value
-    with pytest.raises(ValueError, match=r"takes Discrete\(16\), but the state number of Cliff"):
-        solvent.score("CliffWalking-v1", model)
-
-
-def test_a_network_knows_the_squares_that_are_never_reached(tmp_path: Path) -> None:
-    """In both lakes the highest number that is reached is 8."""
     small, large = (
-        gym.make("FrozenLake-v1", desc=desc, is_slippery=False)
+        gym.make(lake, desc=desc, is_slippery=False)
         for desc in (["SFG", "FHH", "HFH"], ["SFGF", "FHHF", "HHFF"])
     )
-    model_of("a2c", small).save(tmp_path / "model.zip")
-    for model in (model_of("a2c", small), A2C.load(tmp_path / "model.zip", device="cpu")):
-        played = solvent.score(small, lambda seen: model.predict(seen, deterministic=True)[0])  # noqa: B023
-        assert solvent.score(small, model, deterministic=True).value == played.value
-        with pytest.raises(ValueError, match=r"takes Discrete\(9\), but .* is Discrete\(12\)"):
-            solvent.score(large, model)
+    own = learner(small, "a2c", 0)
+    own.save(tmp_path / "model.zip")
+    loaded = A2C.load(tmp_path / "model.zip", device="cpu")
+    trained, sees_9 = learner(lake, "dqn", 200), r"takes Discrete\(9\), but .* is Discrete\(12\)"
+    sees_16 = r"takes Discrete\(16\), but the state number of Cliff"
+    for model, envs, other, message in (
+        (trained, (lake, gym.make(lake)), "CliffWalking-v1", sees_16),
+        (own, (small,), large, sees_9),
+        (loaded, (small,), large, sees_9),
+    ):
+        played = solvent.score(envs[0], partial(greedily, model)).value
+        for env in envs:
+            assert solvent.score(env, model, deterministic=True).value == played
+        with pytest.raises(ValueError, match=message):
+            solvent.score(other, model)
+
+
+def greedily(model: Any, seen: Any) -> Any:
+    return model.predict(seen, deterministic=True)[0]
 
 
 def test_a_loaded_network_sees_the_numbers_of_its_environment_not_those_of_the_table(
@@ -484,7 +451,7 @@ def test_a_loaded_network_sees_the_numbers_of_its_environment_not_those_of_the_t
 ) -> None:
     """The table of FrozenLake has as many states as the environment, in another order."""
     lake = "FrozenLake-v1"
-    model = model_of("a2c", lake).learn(100)
+    model = learner(lake, "a2c", 100)
     model.save(tmp_path / "model.zip")
     loaded, rules = A2C.load(tmp_path / "model.zip", device="cpu"), solvent.make_game(lake)
     expected = solvent.score(lake, model)
@@ -493,40 +460,18 @@ def test_a_loaded_network_sees_the_numbers_of_its_environment_not_those_of_the_t
     assert solvent.score(rules, loaded, observation="index").value != expected.value
     half = solvent.make_game(lake, discount=0.5)
     assert solvent.score(half, loaded).value == solvent.score(lake, loaded, discount=0.5).value
-
-
-def test_a_network_of_a_lake_with_other_transitions_is_refused() -> None:
-    lake = "FrozenLake-v1"
     firm, open_water = (
         gym.make(lake, is_slippery=False),
         gym.make(lake, desc=["SFFF"] * 3 + ["FFFG"]),
     )
     for env in (firm, open_water, DummyVecEnv([lambda: gym.make(lake), lambda: firm])):
         with pytest.raises(ValueError, match="its FrozenLakeEnv has other transitions"):
-            solvent.score(lake, model_of("a2c", env).learn(50))
-
-
-def test_environments_in_other_processes_may_be_wrapped_and_are_refused() -> None:
-    venv = SubprocVecEnv([lambda: gym.make("FrozenLake-v1")], start_method="fork")
-    with closing(venv), pytest.raises(ValueError, match=r"^SubprocVecEnv is not known"):
-        solvent.score("FrozenLake-v1", learner(venv, steps=0))
-
-
-@pytest.mark.parametrize("seat", [0, 1])
-def test_a_network_is_scored_in_the_seat_that_it_learned(seat: int) -> None:
-    game = compile_game(Greed(limit=7, sides=3))
-    opponent = TabularPolicy.uniform(game, player=1 - seat)
-    vector = VectorEnv(game, 4, opponent, seat=seat, autoreset_mode="SameStep")
-    for env in (NativeVecEnv(vector), Env(game, opponent, seat=seat)):
-        model = learner(env, steps=0)
-        assert extract(model, game, player=seat).sampled.player == seat
-        with pytest.raises(ValueError, match=f"learned to be player {seat}; say player={seat}"):
-            extract(model, game, player=1 - seat)
+            solvent.score(lake, learner(env, "a2c", 50))
 
 
 def test_what_a_network_sees_is_read_off_its_space(small: TabularGame) -> None:
     for kind in ("vector", "onehot", "index"):
-        model = model_of("a2c", Env(small, observation=kind))
+        model = learner(Env(small, observation=kind), "a2c", 0)
         told = extract(model, small, observation=kind).sampled
         for found in (
             extract(model, small).sampled,

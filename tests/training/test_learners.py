@@ -11,26 +11,33 @@ import numpy as np
 import pytest
 import torch
 import yaml
+from refusals import assert_refused
 from sb3_contrib import MaskablePPO
 from sb3_contrib.common.maskable.utils import get_action_masks
+from side_by_side import assert_equal
 from stable_baselines3 import PPO
 from stable_baselines3.common.base_class import BaseAlgorithm
 from stable_baselines3.common.logger import Logger
-from stable_baselines3.common.vec_env import DummyVecEnv
+from stable_baselines3.common.vec_env import DummyVecEnv, VecEnv
 from torch import nn
 
 import solvent
 from solvent.benchmark.run_folder import STARTS, saw_solution
 from solvent.envs import Env, VectorEnv
 from solvent.exact import Score
-from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.games import FightingFantasy
 from solvent.model import TabularGame, one_hot
-from solvent.registration import register_envs
-from solvent.training import SELF_PLAY_ALGORITHMS, NativeVecEnv, train
+from solvent.training import (
+    SELF_PLAY_ALGORITHMS,
+    Evaluation,
+    NativeVecEnv,
+    SelfPlayEvaluation,
+    extract,
+    read_curve,
+    train,
+)
 from solvent.training.algorithms import EXPLORING, prepare, tuned
-from solvent.training.callback import CurveCallback, SelfPlayEvaluation
-from solvent.training.extract import extract
+from solvent.training.callback import CurveCallback
 from solvent.training.kinds import OneSeat, SelfPlay, WithTable
 from solvent.training.learners import DistinctMaskablePPO, DistinctPPO
 
@@ -38,13 +45,12 @@ from solvent.training.learners import DistinctMaskablePPO, DistinctPPO
 
 
 def test_training_never_plays_an_illegal_action(small: TabularGame, make_model: Any) -> None:
-    model = make_model("masked_dqn", small, illegal="raise", exploration_final_eps=0.5)
-    model.learn(1000)
-    plain = make_model("dqn", small, illegal="raise", exploration_final_eps=0.5)
-    with pytest.raises(ValueError, match="not legal"):
-        plain.learn(4000)
-    with pytest.raises(ValueError, match="n_steps is 3"):
-        make_model("masked_dqn", small, n_steps=3)
+    settings: dict[str, Any] = {"illegal": "raise", "exploration_final_eps": 0.5}
+    make_model("masked_dqn", small, **settings).learn(1000)
+    assert_refused((
+        (lambda: make_model("dqn", small, **settings).learn(4000), "not legal"),
+        (lambda: make_model("masked_dqn", small, n_steps=3), "n_steps is 3"),
+    ))  # fmt: skip
 
 
 def test_the_buffer_keeps_the_masks_of_the_states_that_follow(
@@ -76,26 +82,16 @@ def test_values_of_illegal_actions_do_not_leak_into_targets(
         model.learn(64)
         with torch.no_grad():
             model.q_net_target.q_net[-1].bias[1] += fortune
-        n = model.replay_buffer.n_envs
-        for k in range(model.replay_buffer.buffer_size // 1000):
-            pick = np.arange(k * n, (k + 1) * n) % len(seen)
-            model.replay_buffer.add(
-                seen[pick],
-                seen[pick],
-                np.zeros(n),
-                np.zeros(n),
-                np.zeros(n),
-                [{"action_mask": np.array([True, False])}] * n,
-            )
-        model.replay_buffer.dones[: 64 // n] = 1
+        buffer, n = model.replay_buffer, model.replay_buffer.n_envs
+        told, nothing = [{"action_mask": np.array([True, False])}] * n, np.zeros(n)
+        for k in range(buffer.buffer_size // 1000):
+            rows = seen[np.arange(k * n, (k + 1) * n) % len(seen)]
+            buffer.add(rows, rows, nothing, nothing, nothing, told)
+        buffer.dones[: 64 // n] = 1
         model.set_random_seed(0)
         model.train(gradient_steps=5, batch_size=32)
         results.append(model.q_net(torch.as_tensor(seen)).detach().numpy())
     np.testing.assert_array_equal(results[0], results[1])
-
-
-PAIRS = ((PPO, DistinctPPO), (MaskablePPO, DistinctMaskablePPO))
-UPDATES = 3
 
 
 def learned(kind: type[BaseAlgorithm], game: TabularGame, updates: int, **changes: Any) -> Any:
@@ -118,21 +114,30 @@ def weights(model: BaseAlgorithm) -> torch.Tensor:
 @pytest.mark.parametrize(
     ("plain", "distinct", "policy_kwargs"),
     [
-        (*PAIRS[0], {"activation_fn": nn.ELU, "optimizer_kwargs": {"weight_decay": 0.1}}),
-        (*PAIRS[1], {"activation_fn": nn.Tanh}),
+        (PPO, DistinctPPO,
+         {"activation_fn": nn.ELU, "optimizer_kwargs": {"weight_decay": 0.1}}),
+        (MaskablePPO, DistinctMaskablePPO, {"activation_fn": nn.Tanh}),
     ],
-)
-def test_updates_are_those_of_stable_baselines(
-    small: TabularGame, plain: Any, distinct: Any, policy_kwargs: dict[str, Any]
+)  # fmt: skip
+def test_updates_and_saved_networks_are_those_of_stable_baselines(
+    small: TabularGame, plain: Any, distinct: Any, policy_kwargs: dict[str, Any], tmp_path: Path
 ) -> None:
     kwargs = {"policy_kwargs": policy_kwargs}
     before = weights(learned(plain, small, 0, **kwargs))
-    expected, found = (learned(kind, small, UPDATES, **kwargs) for kind in (plain, distinct))
+    expected, found = (learned(kind, small, 3, **kwargs) for kind in (plain, distinct))
     assert found._is_plain()
     assert extract(found, small).sampled.name == plain.__name__
     moved = (weights(expected) - before).norm()
     assert moved > 1
     assert (weights(found) - weights(expected)).norm() < 1e-5 * moved
+    found.save(tmp_path / "model.zip")
+    with zipfile.ZipFile(tmp_path / "model.zip") as file:
+        data = file.read("data").decode()
+    assert "solvent" not in data
+    assert json.loads(data)["policy_class"]["__module__"] == found.policy_class.__module__
+    loaded = plain.load(tmp_path / "model.zip", device="cpu")
+    assert type(loaded) is plain
+    assert torch.equal(weights(loaded), weights(found))
 
 
 def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
@@ -148,21 +153,6 @@ def test_the_figures_are_those_of_stable_baselines(small: TabularGame) -> None:
         assert ours[name] == pytest.approx(theirs[name], rel=1e-4, abs=1e-6), name
 
 
-@pytest.mark.parametrize(("plain", "distinct"), PAIRS)
-def test_a_saved_network_is_one_of_stable_baselines(
-    small: TabularGame, tmp_path: Path, plain: Any, distinct: Any
-) -> None:
-    model = learned(distinct, small, 1)
-    model.save(tmp_path / "model.zip")
-    with zipfile.ZipFile(tmp_path / "model.zip") as file:
-        data = file.read("data").decode()
-    assert "solvent" not in data
-    assert json.loads(data)["policy_class"]["__module__"] == model.policy_class.__module__
-    loaded = plain.load(tmp_path / "model.zip", device="cpu")
-    assert type(loaded) is plain
-    assert torch.equal(weights(loaded), weights(model))
-
-
 def test_what_is_not_plain_is_left_to_stable_baselines(small: TabularGame) -> None:
     for unusual in ({"clip_range_vf": 0.1}, {"target_kl": 0.001}):
         expected, found = (learned(kind, small, 2, **unusual) for kind in (PPO, DistinctPPO))
@@ -170,38 +160,31 @@ def test_what_is_not_plain_is_left_to_stable_baselines(small: TabularGame) -> No
         assert torch.equal(weights(found), weights(expected)), unusual
 
 
-N = 6
-
-
-def native(game: TabularGame) -> NativeVecEnv:
-    return NativeVecEnv(VectorEnv(game, N, observation="onehot", autoreset_mode="SameStep"))
-
-
 def test_it_equals_the_vector_environment_of_stable_baselines3(small: TabularGame) -> None:
-    ours = native(small)
-    theirs = DummyVecEnv([lambda: Env(small, observation="onehot") for _ in range(N)])
+    ours = NativeVecEnv(VectorEnv(small, 6, observation="onehot", autoreset_mode="SameStep"))
+    theirs = DummyVecEnv([lambda: Env(small, observation="onehot") for _ in range(6)])
     assert ours.observation_space == theirs.observation_space
     assert ours.action_space == theirs.action_space
-    ours.seed(3)
-    theirs.seed(3)
-    np.testing.assert_array_equal(ours.reset(), theirs.reset())
+    for venv in (ours, theirs):
+        venv.seed(3)
+    assert_equal(ours.reset(), theirs.reset())
     random = np.random.default_rng(0)
     ended = 0
     for _ in range(300):
-        actions = random.integers(0, 2, N)
-        a, b = ours.step(actions), theirs.step(actions)
-        for mine, other in zip(a[:3], b[:3], strict=True):
-            np.testing.assert_array_equal(mine, other)
-            assert mine.dtype == other.dtype
-        np.testing.assert_array_equal(get_action_masks(ours), get_action_masks(theirs))
-        for done, mine, other in zip(a[2], a[3], b[3], strict=True):
-            assert mine.get("TimeLimit.truncated", False) is False
-            assert ("terminal_observation" in mine) == done
-            if done:
-                ended += 1
-                last = other["terminal_observation"]
-                np.testing.assert_array_equal(mine["terminal_observation"], last)
+        actions = random.integers(0, 2, 6)
+        shown, expected = stepped(ours, actions), stepped(theirs, actions)
+        assert_equal(shown, expected)
+        ended += shown[2].sum()
     assert ended > 100
+
+
+def stepped(venv: VecEnv, actions: Any) -> tuple[Any, ...]:
+    """What a step shows, the masks after it, and the last observations of episodes that ended."""
+    *told, infos = venv.step(actions)
+    last = [info.get("terminal_observation") for info in infos]
+    assert [one is not None for one in last] == told[2].tolist()
+    cut = [info.get("TimeLimit.truncated", False) for info in infos]
+    return *told, get_action_masks(venv), last, cut
 
 
 # Tuned settings are what rl-baselines3-zoo reads, and no learner is given the solution unasked
@@ -218,34 +201,30 @@ def entries(file: Path) -> dict[str, dict[str, Any]]:
     return {key: value for key, value in content.items() if key != EXPLORING}
 
 
-def exploring(file: Path) -> dict[str, float]:
-    """The share of exploring starts that it has by environment."""
-    found: dict[str, float] = yaml.safe_load(file.read_text()).get(EXPLORING, {})
-    return found
+def test_every_file_is_found_has_no_entry_twice_and_asks_for_no_solution() -> None:
+    """The settings of an environment are those of the file in its game's folder.
 
-
-def test_every_file_is_found_by_the_spec_of_its_game() -> None:
-    """The settings of an environment are those of the file in its game's folder."""
+    A file may name a share of exploring starts; how they are drawn, only a caller can say.
+    """
     assert FILES
-    register_envs()
     assert tuned("ppo", "somebody/Else-v0") == tuned("ppo", None)
-    for file in FILES:
-        assert exploring(file).keys() <= entries(file).keys()
-        for env_id, settings in entries(file).items():
-            assert gym.spec(env_id).id == env_id
-            found = tuned(file.stem, env_id)
-            share = found.pop(EXPLORING, None)
-            assert found == settings
-            assert share == exploring(file).get(env_id)
-
-
-def test_no_entry_stands_twice() -> None:
-    """Of two, YAML would silently take the last."""
     for file in (*FILES, DEFAULT):
+        # Of two entries, YAML would silently take the last.
         document = yaml.compose(file.read_text())
         for entry in (document, *(values for _, values in document.value)):
             keys = [key.value for key, _ in entry.value]
             assert len(keys) == len(set(keys)), file
+        shares = yaml.safe_load(file.read_text()).get(EXPLORING, {})
+        assert all(isinstance(share, float) for share in shares.values()), file
+        assert shares.keys() <= entries(file).keys()
+        for env_id, settings in entries(file).items():
+            solution = {"start_weights", "stakes", "env_kwargs", "opponent", EXPLORING}
+            assert solution.isdisjoint(settings), (file, env_id)
+            if file != DEFAULT:
+                assert gym.spec(env_id).id == env_id
+                found = tuned(file.stem, env_id)
+                assert found.pop(EXPLORING, None) == shares.get(env_id)
+                assert found == settings
 
 
 @pytest.mark.parametrize("name", SELF_PLAY_ALGORITHMS)
@@ -253,27 +232,20 @@ def test_every_learner_can_be_made_from_every_entry(name: str, small: TabularGam
     algorithm = SELF_PLAY_ALGORITHMS[name]
     own = [file for file in FILES if file.stem == algorithm.hyperparameters]
     for env_id in (None, *(env_id for file in own for env_id in entries(file))):
-        check_entry(name, env_id, small)
-
-
-def check_entry(name: str, env_id: str | None, small: TabularGame) -> None:
-    algorithm = SELF_PLAY_ALGORITHMS[name]
-    raw = tuned(algorithm.hyperparameters, env_id)
-    setup = prepare(raw, algorithm.model)
-    env = NativeVecEnv(
-        VectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
-    )
-    kwargs: dict[str, Any] = setup.arguments | (
-        {"buffer_size": 1000} if "buffer_size" in setup.arguments else {}
-    )
-    model = algorithm.model(setup.policy, env, device="cpu", **kwargs)
-    # As rl-baselines3-zoo means it: lin_x is x times the progress that remains. Mirror descent has
-    # a schedule of its own, which leaves a tenth.
-    rate = str(raw["learning_rate"])
-    start, left = float(rate.removeprefix("lin_")), 0.0 if rate.startswith("lin_") else 0.1
-    assert (left > 0) == (name == "mirror_descent")
-    assert model.lr_schedule(0.25) == pytest.approx(start * (left + (1 - left) * 0.25))
-    assert (setup.n_timesteps, model.n_envs) == (int(raw["n_timesteps"]), raw["n_envs"])
+        raw = tuned(algorithm.hyperparameters, env_id)
+        setup = prepare(raw, algorithm.model)
+        env = VectorEnv(small, setup.n_envs, observation="onehot", autoreset_mode="SameStep")
+        kwargs: dict[str, Any] = dict(setup.arguments)
+        if "buffer_size" in kwargs:
+            kwargs["buffer_size"] = 1000
+        model = algorithm.model(setup.policy, NativeVecEnv(env), device="cpu", **kwargs)
+        # As rl-baselines3-zoo means it: lin_x is x times the progress that remains. Mirror descent
+        # has a schedule of its own, which leaves a tenth.
+        rate = str(raw["learning_rate"])
+        start, left = float(rate.removeprefix("lin_")), 0.0 if rate.startswith("lin_") else 0.1
+        assert (left > 0) == (name == "mirror_descent")
+        assert model.lr_schedule(0.25) == pytest.approx(start * (left + (1 - left) * 0.25))
+        assert (setup.n_timesteps, model.n_envs) == (int(raw["n_timesteps"]), raw["n_envs"])
 
 
 def test_rl_zoo_reads_them_itself() -> None:
@@ -294,7 +266,7 @@ def test_rl_zoo_reads_them_itself() -> None:
 
 
 def test_wrong_hyperparameters_are_named() -> None:
-    for raw, message in (
+    rows = (
         ({"n_step": 5}, "is 'n_step'; .*Did you mean 'n_steps'"),
         ({"n_timesteps": 0}, "n_timesteps is 0; allowed are numbers from 1 to"),
         ({"n_timesteps": "many"}, "n_timesteps is 'many'; allowed are numbers from 1 to"),
@@ -304,9 +276,8 @@ def test_wrong_hyperparameters_are_named() -> None:
         ({"policy_kwargs": "dict(a=nn.Module)"}, "policy_kwargs is"),
         ({"policy_kwargs": "[1"}, "policy_kwargs is"),
         ({"n_envs": 0}, "n_envs is 0"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            prepare({"n_timesteps": 1, **raw}, SELF_PLAY_ALGORITHMS["ppo"].model)
+    )
+    assert_refused(rows, lambda raw: prepare({"n_timesteps": 1, **raw}, PPO))
 
 
 # Algorithms, tuned environments and parameters with which these are small.
@@ -360,71 +331,37 @@ def unsolvable(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("unsolvable")
-def test_tuned_environments_are_learned_without_a_solution(tmp_path: Path) -> None:
+def test_only_starts_by_importance_need_the_solution(tmp_path: Path) -> None:
+    """The fixture above notices whoever asks."""
     for file, env_id, kwargs in TUNED:
         folder = tmp_path / env_id
-        result = train(
-            env_id, file, self_play=file == "mirror_descent", timesteps=128, env_kwargs=kwargs,
-            hyperparameters=FEW[file], evaluations=1, folder=folder, progress=False,
-        )  # fmt: skip
+        asked: dict[str, Any] = {
+            "timesteps": 128, "env_kwargs": kwargs, "hyperparameters": FEW[file],
+            "evaluations": 1, "progress": False,
+        }  # fmt: skip
+        result = train(env_id, file, self_play=file == "mirror_descent", folder=folder, **asked)
         assert result.saw == (), env_id
         assert json.loads((folder / "run.json").read_text())["saw"] == [], env_id
-
-
-@pytest.mark.usefixtures("unsolvable")
-@pytest.mark.parametrize("start_weights", ["uniform", "importance"])
-def test_starts_by_importance_need_the_solution_and_others_do_not(
-    start_weights: str, tmp_path: Path
-) -> None:
-    """The fixture above notices whoever asks."""
-    game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
-    arguments: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
-
-    def start() -> None:
-        train(game, exploring_starts=0.5, start_weights=start_weights, folder=tmp_path,
-              progress=False, **arguments)  # fmt: skip
-
-    if start_weights == "uniform":
-        start()
-    else:
-        with pytest.raises(AssertionError, match="the solution was asked for"):
-            start()
+        if file == "ppo":
+            asked |= {"exploring_starts": 0.5, "start_weights": "importance"}
+            with pytest.raises(AssertionError, match="the solution was asked for"):
+                train(env_id, file, folder=tmp_path / "importance" / env_id, **asked)
 
 
 def test_what_was_asked_for_is_on_record(tmp_path: Path) -> None:
     """In the record, the curve and the result; a folder of other starts is refused."""
     game = FightingFantasy(stamina=4, opponent_stamina=6, luck=3)
     few: dict[str, Any] = {"timesteps": 64, "hyperparameters": FEW["ppo"], "evaluations": 1}
-    for share, weights, saw in (
-        (0.0, "uniform", ()),
-        (0.5, "uniform", ()),
-        (0.5, "importance", (STARTS,)),
-    ):
-        folder = tmp_path / f"{share}-{weights}"
-        settings: dict[str, Any] = {"exploring_starts": share, "start_weights": weights, **few}
-        result = train(game, folder=folder, progress=False, **settings)
-        record = json.loads((folder / "run.json").read_text())
+    few |= {"progress": False, "exploring_starts": 0.5}
+    for weights, saw in (("uniform", ()), ("importance", (STARTS,))):
+        few |= {"folder": tmp_path / weights, "start_weights": weights}
+        result = train(game, **few)
+        record = json.loads((tmp_path / weights / "run.json").read_text())
         assert result.saw == tuple(record["saw"]) == saw
         assert saw_solution(record["request"]) is bool(saw)
-        rows = list(csv.DictReader((folder / "curve.csv").read_text().splitlines()))
-        assert [row.get("saw_solution") for row in rows] == ["1" if saw else None] * 2
-        assert read_curve(folder / "curve.csv") == result.curve
-        for other in ({"exploring_starts": 0.0, "start_weights": "uniform"},
-                      {"exploring_starts": 0.5, "start_weights": "uniform"},
-                      {"exploring_starts": 0.5, "start_weights": "importance"}):  # fmt: skip
-            if other.items() <= settings.items():
-                continue
-            with pytest.raises(ValueError, match="holds another training"):
-                train(game, folder=folder, progress=False, **{**settings, **other})
-
-
-def test_no_file_of_hyperparameters_asks_for_the_solution() -> None:
-    """A file may name a share of exploring starts; how they are drawn, only a caller can say."""
-    for file in [*FILES, DEFAULT]:
-        entries = yaml.safe_load(file.read_text())
-        for key, settings in entries.items():
-            if key == EXPLORING:
-                assert all(isinstance(share, float) for share in settings.values()), file
-            else:
-                names = {"start_weights", "stakes", "env_kwargs", "opponent", EXPLORING}
-                assert names.isdisjoint(settings), (file, key)
+        told = list(csv.DictReader((tmp_path / weights / "curve.csv").read_text().splitlines()))
+        assert [row.get("saw_solution") for row in told] == ["1" if saw else None] * 2
+        assert read_curve(tmp_path / weights / "curve.csv") == result.curve
+    for other in ({"start_weights": "uniform"}, {"exploring_starts": 0.25}):
+        with pytest.raises(ValueError, match="holds another training"):
+            train(game, **few | other)

@@ -5,6 +5,7 @@ from copy import deepcopy
 from itertools import product
 from pathlib import Path
 from typing import Any
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
@@ -29,22 +30,12 @@ from solvent.training import (
     NativeVecEnv,
     extract,
     microscope,
+    read_curve,
     train,
 )
 from solvent.training.environments import make_vector_env
 from solvent.training.learner_values import ActorGradient, LearnerValues
 from solvent.training.microscope import approximation, visited_gap
-
-
-@pytest.fixture
-def bandit() -> TabularGame:
-    """Four states of one move, of which the third alone wants the second action."""
-    return from_arrays(
-        np.full((4, 2, 4), 0.25),
-        [[1, 0], [1, 0], [0, 1], [1, 0]],
-        discount=0.5,
-        actions_first=False,
-    )
 
 
 def random_game(seed: int) -> TabularGame:
@@ -56,19 +47,16 @@ def random_game(seed: int) -> TabularGame:
     return from_arrays(P, random.normal(size=(5, 3)), start=start, terminal=[4])
 
 
-@pytest.mark.parametrize("name", ["maskable_ppo"])
 def test_the_true_gradient_is_that_of_finite_differences(
-    name: str, small: TabularGame, make_model: Any
+    small: TabularGame, make_model: Any
 ) -> None:
-    model = make_model(name, small).learn(256)
-    policy = extract(model, small).sampled
-    network = ActorGradient(LearnerValues(model, small))
-    q = LearnerValues(model, small).value(policy).q
+    model = make_model("maskable_ppo", small).learn(256)
+    policy, values = extract(model, small).sampled, LearnerValues(model, small)
+    network, q = ActorGradient(values), values.value(policy).q
     visits = state_visitation(small, policy)
     gradient = network.of(visits[:, None] * network.probabilities * network.advantage(q))
 
-    actor = [*model.policy.mlp_extractor.policy_net.parameters()]
-    actor += [*model.policy.action_net.parameters()]
+    actor = actor_of(model)
     assert sum(p.numel() for p in actor) == len(gradient)
     plain = torch.nn.utils.parameters_to_vector(actor).detach()
     directions = np.random.default_rng(0).normal(size=(3, len(gradient)))
@@ -83,6 +71,12 @@ def test_the_true_gradient_is_that_of_finite_differences(
         assert slope == pytest.approx(way @ gradient, rel=5e-3, abs=2e-5)
 
 
+def actor_of(model: Any) -> list[Any]:
+    """The weights of a learner's actor."""
+    policy = model.policy
+    return [*policy.mlp_extractor.policy_net.parameters(), *policy.action_net.parameters()]
+
+
 class Used(BaseCallback):
     """Compares the gradients foretold at the end of each rollout with those of the optimizer."""
 
@@ -93,13 +87,12 @@ class Used(BaseCallback):
         self.given: list[Any] = []
 
     def _on_training_start(self) -> None:
-        policy = self.model.policy
-        actor = [*policy.mlp_extractor.policy_net.parameters(), *policy.action_net.parameters()]
+        actor = actor_of(self.model)
 
         def record(*_: Any) -> None:
             self.given.append(torch.cat([-p.grad.reshape(-1) for p in actor]).numpy().copy())
 
-        policy.optimizer.register_step_pre_hook(record)
+        self.model.policy.optimizer.register_step_pre_hook(record)
 
     def _on_rollout_start(self) -> None:
         if self.told is not None:
@@ -136,9 +129,28 @@ def test_an_update_with_exact_values_and_many_samples_has_the_true_direction(
     assert gradient.cosine > 0.97
     assert gradient.noise < 0.2
     # The advantages are exact already, and all of the batch is one step before the network moves.
-    assert gradient.exact_advantages == pytest.approx(gradient.cosine, abs=1e-6)
-    assert gradient.unclipped == pytest.approx(gradient.cosine, abs=1e-6)
-    assert gradient.first_cosine == gradient.cosine
+    for name in ("exact_advantages", "unclipped", "first_cosine"):
+        assert getattr(gradient, name) == pytest.approx(gradient.cosine, abs=1e-6), name
+
+
+class Recompute(BaseCallback):
+    """Scores the network by itself, at every moment at which the curve might be drawn."""
+
+    def __init__(self, game: TabularGame) -> None:
+        super().__init__()
+        self.game = game
+        self.seen: dict[int, tuple[float, ...]] = {}
+
+    def _on_rollout_start(self) -> None:
+        policies = extract(self.model, self.game, gate=False)
+        scores = [score(self.game, policy) for policy in (policies.sampled, policies.mode)]
+        figures = [(found.value, found.optimality_gap) for found in scores]
+        self.seen[self.num_timesteps] = figures[0] + figures[1]
+
+    def _on_step(self) -> bool:
+        return True
+
+    _on_training_end = _on_rollout_start
 
 
 @pytest.mark.parametrize(
@@ -148,20 +160,32 @@ def test_an_update_with_exact_values_and_many_samples_has_the_true_direction(
         for name in ALGORITHMS
     ],
 )
-def test_readings_and_the_learning_curve_change_nothing_in_what_is_learned(
-    name: str, small: TabularGame, make_model: Any
+def test_readings_and_the_learning_curve_are_exact_and_change_nothing_in_what_is_learned(
+    name: str, small: TabularGame, make_model: Any, tmp_path: Path
 ) -> None:
     # One after the other, since making a learner seeds the global generators.
-    plain = make_model(name, small).learn(800)
-    scope, curve = Microscope(small, every=200), ExactEvalCallback(small, every=100)
-    watched = make_model(name, small).learn(800, callback=[scope, curve])
-    assert len(curve.curve) >= 5
+    plain = make_model(name, small).learn(1000)
+    scope, apart = Microscope(small, every=200), Recompute(small)
+    exact = ExactEvalCallback(small, every=300, path=tmp_path / "curve.csv")
+    watched = make_model(name, small).learn(1000, callback=[apart, scope, exact])
     for a, b in zip(plain.policy.parameters(), watched.policy.parameters(), strict=True):
         np.testing.assert_array_equal(a.detach().numpy(), b.detach().numpy())
+    optimum = pytest.approx(solve(small).value, abs=1e-9)
     assert len(scope.readings) >= 5
     last, found = scope.readings[-1], extract(watched, small)
     assert last.greedy_gap == pytest.approx(score(small, found.mode).optimality_gap, abs=1e-12)
-    assert last.gap + last.value == pytest.approx(solve(small).value, abs=1e-9)
+    assert last.gap + last.value == optimum
+    curve = read_curve(tmp_path / "curve.csv")
+    assert curve == exact.curve
+    # The first moments at or after each multiple of 300 at which learning pauses, and the end.
+    pauses = {min(s for s in apart.seen if s >= k) for k in (0, 300, 600, 900)}
+    assert [point.timesteps for point in curve] == sorted(pauses | {max(apart.seen)})
+    for point in curve:
+        figures = (point.value, point.gap, point.mode_value, point.mode_gap)
+        assert figures == pytest.approx(apart.seen[point.timesteps], abs=1e-12)
+        assert point.value + point.gap == optimum
+    seconds = [point.seconds for point in curve]
+    assert seconds == sorted(seconds)
 
 
 def test_the_critic_is_compared_with_the_value_of_its_discount(
@@ -229,23 +253,25 @@ def test_the_optimum_of_the_visited_model_is_the_best_policy_of_tried_actions(se
     assert visited_gap(game, np.ones_like(visited), solution) == pytest.approx(0, abs=1e-9)
 
 
-def test_a_linear_network_cannot_single_out_a_state_in_the_middle(bandit: TabularGame) -> None:
-    gaps = {}
-    for layers in ([], [32]):
-        env = NativeVecEnv(VectorEnv(bandit, 2, autoreset_mode="SameStep"))
-        kwargs: Any = {"policy_kwargs": {"net_arch": layers}}
-        model = PPO("MlpPolicy", env, n_steps=8, batch_size=16, gamma=1.0, **kwargs)
-        gaps[len(layers)] = approximation(LearnerValues(model, bandit), solve(bandit))
-    # It may be wrong in one of four states, and an episode has two moves on average.
-    assert gaps[0] == pytest.approx(0.25 * 2)
-    assert gaps[1] == pytest.approx(0, abs=1e-9)
+def test_what_the_best_weights_of_a_network_lose() -> None:
+    """Of four states of one move, the third alone wants the second action: a linear network fails.
 
-
-def test_a_network_can_follow_the_optimum_where_some_equally_good_moves_never_end() -> None:
+    It may be wrong in one of four states, and an episode has two moves on average. On the lake some
+    equally good moves never end.
+    """
+    rewards = [[1, 0], [1, 0], [0, 1], [1, 0]]
+    bandit = from_arrays(np.full((4, 2, 4), 0.25), rewards, discount=0.5, actions_first=False)
     lake = solvent.compile_game("FrozenLake-v1")
-    env = NativeVecEnv(VectorEnv(lake, 2, observation="onehot", autoreset_mode="SameStep"))
-    model = DQN("MlpPolicy", env, policy_kwargs={"net_arch": [64, 64]}, seed=0)
-    assert approximation(LearnerValues(model, lake), solve(lake)) == pytest.approx(0, abs=1e-9)
+    for game, kind, layers, lost in (
+        (bandit, PPO, [], 0.25 * 2),
+        (bandit, PPO, [32], 0),
+        (lake, DQN, [64, 64], 0),
+    ):
+        observation = "onehot" if game is lake else "vector"
+        env = VectorEnv(game, 2, observation=observation, autoreset_mode="SameStep")
+        kwargs: Any = {"policy_kwargs": {"net_arch": layers}, "gamma": 1.0, "seed": 0}
+        values = LearnerValues(kind("MlpPolicy", NativeVecEnv(env), **kwargs), game)
+        assert approximation(values, solve(game)) == pytest.approx(lost, abs=1e-9)
 
 
 def test_expected_targets_are_the_bellman_update_of_the_target_network(
@@ -280,19 +306,14 @@ def test_double_dqn_values_the_action_that_the_learning_network_prefers(
         with torch.no_grad():
             network.q_net[-1].weight.zero_()
             network.q_net[-1].bias[:] = torch.tensor(biases)
-    told: list[torch.Tensor] = []
-
-    def loss(now: torch.Tensor, target: torch.Tensor) -> torch.Tensor:
-        told.append(target)
-        return ((now - target) ** 2).mean()
-
     buffer: Any = model.replay_buffer
     batch, target = buffer.sample(8), model.q_net_target
     monkeypatch.setattr(buffer, "sample", lambda *_, **__: batch)
+    loss = Mock(wraps=torch.nn.functional.smooth_l1_loss)
     monkeypatch.setattr("stable_baselines3.dqn.dqn.F.smooth_l1_loss", loss)
     model.train(1, batch_size=8)
     expected = batch.rewards + (1 - batch.dones) * model.gamma * 0.2
-    torch.testing.assert_close(told[0], expected)
+    torch.testing.assert_close(loss.call_args.args[1], expected)
     assert model.q_net_target is target
 
 
@@ -309,20 +330,19 @@ def test_the_parts_sum_to_the_gap(small: TabularGame) -> None:
     assert 'data-parts="dqn"' in microscope_section(kept).html
 
 
+FEW = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+
+
 def test_the_microscope_trains_as_train_does_and_writes_nothing(
     small: TabularGame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SB3_LOGDIR", str(tmp_path / "log"))
-    settings = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
-    seen = microscope(small, "ppo", timesteps=512, hyperparameters=settings, parts=False, seed=3)
+    asked: dict[str, Any] = {"timesteps": 512, "hyperparameters": FEW, "seed": 3}
+    seen = microscope(small, "ppo", parts=False, **asked)
     assert not any(tmp_path.iterdir())
     scope = Microscope(small, every=256, observation="onehot")
-    result = train(
-        small, "ppo", timesteps=512, hyperparameters=settings, seed=3, folder=tmp_path / "run",
-        progress=False, callback=scope,
-    )  # fmt: skip
+    result = train(small, "ppo", folder=tmp_path / "run", progress=False, callback=scope, **asked)
     np.testing.assert_array_equal(seen.policies[0].probabilities, result.policy.probabilities)
-    assert [one.row() for one in scope.readings] != []
     assert scope.readings[-1].row() == seen.readings[-1].row()
 
 
@@ -330,7 +350,7 @@ def test_the_record_of_a_training_says_that_it_was_given_exact_values(
     small: TabularGame, tmp_path: Any
 ) -> None:
     asked: dict[str, Any] = {"timesteps": 256, "folder": tmp_path, "progress": False}
-    asked["hyperparameters"] = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    asked["hyperparameters"] = FEW
     exact = CallbackList([ExactAdvantages(small, observation="onehot")])
     result = train(small, "ppo", callback=CallbackList([exact]), **asked)
     assert result.saw == ("exact advantages",)
@@ -339,47 +359,47 @@ def test_the_record_of_a_training_says_that_it_was_given_exact_values(
         train(small, "ppo", **asked)
 
 
-def test_what_the_microscope_cannot_read_is_refused(small: TabularGame, make_model: Any) -> None:
-    env = NativeVecEnv(VectorEnv(small, 2, observation="vector", autoreset_mode="SameStep"))
-    normalized = PPO("MlpPolicy", VecNormalize(env), n_steps=8, batch_size=16)
-    with pytest.raises(ValueError, match="VecNormalize"):
-        normalized.learn(16, callback=Microscope(small, every=8))
+def test_what_the_microscope_cannot_read_is_refused(small: TabularGame) -> None:
     blind = deepcopy(small)
     object.__setattr__(blind, "observation", (np.zeros((small.n_states, 2), np.float32),))
-    env = NativeVecEnv(VectorEnv(blind, 2, observation="vector", autoreset_mode="SameStep"))
-    with pytest.raises(ValueError, match="1 observations"):
-        PPO("MlpPolicy", env, n_steps=8, batch_size=16).learn(
-            16, callback=Microscope(blind, every=8)
-        )
+    for game, wrap, message in (
+        (small, VecNormalize, "VecNormalize"),
+        (blind, lambda venv: venv, "1 observations"),
+    ):
+        env = VectorEnv(game, 2, observation="vector", autoreset_mode="SameStep")
+        model = PPO("MlpPolicy", wrap(NativeVecEnv(env)), n_steps=8, batch_size=16)
+        with pytest.raises(ValueError, match=message):
+            model.learn(16, callback=Microscope(game, every=8))
 
 
 def test_a_bellman_update_goes_on_to_the_state_in_which_the_learner_acts_again() -> None:
-    env = make_vector_env("solvent/GreedSmall-v0", 4, {"observation": "onehot"})
-    seat = learned_seat(env)
-    model = ALGORITHMS["dqn"].model("MlpPolicy", NativeVecEnv(env), gamma=1.0)
-    values = LearnerValues(model, seat.left, player=seat.player, observation="onehot")
-    assert (~values.acting & ~seat.left.terminal).any()
-    true = values.value(solve(seat.left).policies[seat.player])
+    model, left, values = of_seat(0)
+    assert (~values.acting & ~left.terminal).any()
+    true = values.value(solve(left).policies[0])
     # What a network says where it does not act is never asked for.
     found = values.backed_up(np.where(values.acting, true.v, 99.0))
     np.testing.assert_allclose(found[values.acting], true.q[values.acting], atol=1e-9)
-    # To a win the environment adds nothing, to a loss in seat 1, which the table has as -1, it
-    # adds 1; episodes that end before the first turn of that seat have no state to learn in.
-    env = make_vector_env("solvent/GreedSmall-v0", 4, {"observation": "onehot", "seat": 1})
-    other = learned_seat(env)
-    second = ALGORITHMS["dqn"].model(
-        "MlpPolicy", NativeVecEnv(env), gamma=1.0, learning_starts=64, buffer_size=2_000
-    )
-    of_second = LearnerValues(second, other.left, player=1, observation="onehot")
-    best = solve(other.left).policies[1]
-    plain, estimated = of_second.value(best), of_second.value(best, estimated=True)
-    np.testing.assert_allclose(estimated.v, plain.v + ~other.left.terminal, atol=1e-9)
-    kinds = {"player": 1, "observation": "onehot"}
-    scope = Microscope(other.left, every=1_000, **kinds)  # type: ignore[arg-type]
-    exact = ExactTargets(other.left, **kinds)  # type: ignore[arg-type]
-    second.learn(2_000, callback=[scope, exact])
-    assert np.isfinite([reading.value_error for reading in scope.readings]).all()
-    assert not scope.visited[other.left.terminal].any()
     model.gamma = 0.9
     with pytest.raises(ValueError, match="game in turns"):
-        LearnerValues(model, seat.left, player=seat.player, observation="onehot")
+        LearnerValues(model, left, player=0, observation="onehot")
+    # To a win the environment adds nothing, to a loss in seat 1, which the table has as -1, it
+    # adds 1; episodes that end before the first turn of that seat have no state to learn in.
+    second, left, values = of_seat(1)
+    best = solve(left).policies[1]
+    plain, estimated = values.value(best), values.value(best, estimated=True)
+    np.testing.assert_allclose(estimated.v, plain.v + ~left.terminal, atol=1e-9)
+    kinds: dict[str, Any] = {"player": 1, "observation": "onehot"}
+    scope = Microscope(left, every=1_000, **kinds)
+    second.learn(2_000, callback=[scope, ExactTargets(left, **kinds)])
+    assert np.isfinite([reading.value_error for reading in scope.readings]).all()
+    assert not scope.visited[left.terminal].any()
+
+
+def of_seat(player: int) -> tuple[Any, TabularGame, LearnerValues]:
+    """A learner of Greed in a seat, the game with its opponent folded in, and its values."""
+    env = make_vector_env("solvent/GreedSmall-v0", 4, {"observation": "onehot", "seat": player})
+    left = learned_seat(env).left
+    model = ALGORITHMS["dqn"].model(
+        "MlpPolicy", NativeVecEnv(env), gamma=1.0, learning_starts=64, buffer_size=2_000
+    )
+    return model, left, LearnerValues(model, left, player=player, observation="onehot")

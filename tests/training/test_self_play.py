@@ -11,26 +11,31 @@ import pytest
 import torch
 from interruptions import Interrupted, stop_at
 from reduced_football import reduced
+from refusals import assert_refused
 from two_players import OneShot, random_policy
 
+from solvent import (
+    TabularGame,
+    TabularPolicy,
+    against,
+    best_response,
+    compile_game,
+    exploitability,
+    load_policy,
+    make_game,
+    nash_conv,
+    policy_value,
+    save_policy,
+    solve,
+)
 from solvent.baselines import make_baseline
 from solvent.benchmark.run_folder import OPPONENT
 from solvent.envs import VectorEnv
 from solvent.envs.batches import BothSeats
 from solvent.envs.sampling import observed
-from solvent.exact import (
-    best_response,
-    exploitability,
-    load_policy,
-    nash_conv,
-    policy_value,
-    save_policy,
-    score,
-    solve,
-)
+from solvent.exact import score
 from solvent.games import FightingFantasy, Nim, Pig
 from solvent.games.greed.rules import Greed, Position
-from solvent.model import TabularGame, TabularPolicy, against, compile_game
 from solvent.training import (
     ALGORITHMS,
     MirrorDescent,
@@ -58,8 +63,6 @@ from solvent.training.environments import (
 from solvent.training.extract import extract_seats
 from solvent.training.mirror_descent import JointTransitions
 
-STEPS = 2_048
-ENOUGH_TO_LEARN = 12_000
 BOTH_SEATS = {"n_envs": 64, "n_steps": 8, "batch_size": 256, "n_epochs": 2}
 SETTINGS: dict[str, dict[str, Any]] = {
     "ppo": {"n_envs": 32, "n_steps": 16, "batch_size": 128, "n_epochs": 4},
@@ -75,7 +78,7 @@ def greed() -> TabularGame:
 
 def start(game: TabularGame, name: str, folder: Path, **kwargs: Any) -> TrainingResult:
     arguments: dict[str, Any] = {
-        "timesteps": STEPS,
+        "timesteps": 2_048,
         "evaluations": 4,
         "refresh": 1000,
         "exploring_starts": 0.2,
@@ -94,13 +97,8 @@ def football() -> TabularGame:
 
 @pytest.fixture(scope="module")
 def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
-    return start(
-        greed,
-        "maskable_ppo",
-        tmp_path_factory.mktemp("self-play"),
-        timesteps=ENOUGH_TO_LEARN,
-        refresh=2000,
-    )
+    folder = tmp_path_factory.mktemp("self-play")
+    return start(greed, "maskable_ppo", folder, timesteps=12_000, refresh=2000)
 
 
 @pytest.mark.parametrize(
@@ -108,6 +106,7 @@ def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> Tra
     [
         ("masked_dqn", "greed", {}),
         ("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring_starts": 0.5}),
+        ("mirror_descent", "football", {"timesteps": 8_192, "refresh": 1024}),
     ],
 )
 def test_interrupted_self_play_ends_as_uninterrupted(
@@ -122,7 +121,7 @@ def test_interrupted_self_play_ends_as_uninterrupted(
     assert len(whole.curve) == 5
 
     for evaluations in (1, 3):
-        stop = stop_at(evaluations * STEPS // 4)
+        stop = stop_at(evaluations * settings.get("timesteps", 2_048) // 4)
         with pytest.raises(Interrupted):
             start(played, name, tmp_path / "parts", progress=stop, **settings)
         assert json.loads((tmp_path / "parts" / "run.json").read_text())["result"] is None
@@ -163,16 +162,12 @@ def test_files_columns_and_scores_are_those_of_the_policies(
     assert not (trained.folder / "checkpoint.npz").exists()
 
 
-def test_where_both_act_at_once_they_explore_and_need_an_even_number(
-    football: TabularGame, tmp_path: Path
-) -> None:
+def test_exploring_starts_are_where_both_act_at_once(football: TabularGame) -> None:
     begun = exploring_starts(football, 0.5, free_choice(football)).initial
     both = (football.action_count[0] > 1) & (football.action_count[1] > 1)
     assert begun.sum() == pytest.approx(1)
     assert (begun[both] > 0).all()
     assert begun[~both & (football.initial == 0)].sum() == 0
-    with pytest.raises(ValueError, match="n_envs is 127; both seats of an episode need an even"):
-        start(football, "ppo", tmp_path, hyperparameters=BOTH_SEATS | {"n_envs": 127})
 
 
 def test_one_network_plays_both_seats_alike(trained: TrainingResult, greed: TabularGame) -> None:
@@ -202,40 +197,28 @@ def test_greed_to_20_is_hard_to_exploit(name: str, tmp_path: Path) -> None:
     assert result.mode_scores[0].optimum == pytest.approx(solve(compile_game(Greed(20, 4))).value)
 
 
-@pytest.fixture(scope="module")
-def tiny() -> TabularGame:
-    return compile_game(Greed(6, 2))
-
-
-def make(game: TabularGame, size: int = 3, latest: float = 0.5) -> tuple[Any, SelfPlayEnv]:
+def make(game: TabularGame) -> tuple[Any, SelfPlayEnv]:
     uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
     env = VectorEnv(
         game, 16, [uniform], seat="random", observation="onehot", autoreset_mode="SameStep"
     )
-    play = partial(policies_of_seats, game, "onehot")
     averages = [AveragePolicy(game, seat) for seat in (0, 1)]
-    venv = SelfPlayEnv(env, play, averages=averages, size=size, latest=latest)
-    model = ALGORITHMS["maskable_ppo"].model(
-        "MlpPolicy",
-        venv,
-        seed=0,
-        device="cpu",
-        n_steps=8,
-        batch_size=64,  # type: ignore[call-arg]
-    )
-    venv.seed(0)
-    return model, venv
+    play = partial(policies_of_seats, game, "onehot")
+    venv = SelfPlayEnv(env, play, averages=averages, size=3, latest=0.5)
+    settings: dict[str, Any] = {"seed": 0, "device": "cpu", "n_steps": 8, "batch_size": 64}
+    return ALGORITHMS["maskable_ppo"].model("MlpPolicy", venv, **settings), venv
 
 
-def test_the_pool_keeps_the_latest_snapshots(tiny: TabularGame) -> None:
+def test_the_pool_keeps_the_latest_snapshots() -> None:
+    tiny = compile_game(Greed(6, 2))
     model, venv = make(tiny)
+    venv.seed(0)
     venv.remember(model)
     assert venv.weights == [1.0]
     callback, played = SnapshotCallback(venv, 128), {}
     for _ in range(5):
         played[model.num_timesteps] = [extract(model, tiny, player=p).sampled for p in (0, 1)]
         model.learn(128, callback=callback, reset_num_timesteps=False)
-    played[model.num_timesteps] = [extract(model, tiny, player=p).sampled for p in (0, 1)]
     # A snapshot is taken when the next transitions are collected, and none were after the end.
     assert venv.weights == [0.25, 0.25, 0.5]
     pool = venv.env.unwrapped.opponents  # type: ignore[attr-defined]
@@ -243,8 +226,8 @@ def test_the_pool_keeps_the_latest_snapshots(tiny: TabularGame) -> None:
         by_player = {policy.player: policy for policy in opponent}
         for player in (0, 1):
             expected = played[steps][player].probabilities
-            np.testing.assert_array_equal(past.opponent[player].probabilities, expected)
-            np.testing.assert_array_equal(by_player[player].probabilities, expected)
+            for kept in (past.opponent, by_player):
+                np.testing.assert_array_equal(kept[player].probabilities, expected)
 
 
 def test_the_kth_counts_k_squared_times() -> None:
@@ -258,9 +241,6 @@ def test_the_kth_counts_k_squared_times() -> None:
     np.testing.assert_allclose(average.policy().probabilities, expected, atol=1e-15)
 
 
-OF_A_SEAT = {"n_envs": 64, "n_steps": 16, "batch_size": 256, "n_epochs": 2}
-
-
 def start_seat(
     folder: Path, timesteps: int = 4_096, share: float = 0.0, **env_kwargs: Any
 ) -> TrainingResult:
@@ -271,7 +251,7 @@ def start_seat(
         exploring_starts=share,
         folder=folder,
         env_kwargs={"limit": 8, "sides": 3, **env_kwargs},
-        hyperparameters=OF_A_SEAT,
+        hyperparameters={"n_envs": 64, "n_steps": 16, "batch_size": 256, "n_epochs": 2},
         evaluations=2,
         progress=False,
     )
@@ -336,53 +316,28 @@ def test_at_stake_is_what_the_worst_choice_loses() -> None:
         importance(forced, solve(forced))
 
 
-def test_training_is_scored_from_the_games_own_start(tmp_path: Path) -> None:
-    table = compile_game(GAME)
-    small = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
-
-    def run(folder: Path, stakes: float) -> TrainingResult:
-        return train(
-            table,
-            timesteps=2000,
-            exploring_starts=stakes,
-            folder=folder,
-            hyperparameters=small,
-            progress=False,
-            evaluations=2,
-        )
-
-    result = run(tmp_path, 0.5)
-    assert result.policy.model_hash == table.model_hash
-    assert result.score.value == pytest.approx(score(table, result.policy).value, abs=1e-12)
-    assert (run(tmp_path / "usual", 0.0).policy.probabilities != result.policy.probabilities).any()
-    with pytest.raises(ValueError, match=r"its stakes is 0\.5, not 0\.25"):
-        run(tmp_path, 0.25)
-
-
-def test_a_task_that_needs_them_has_them(tmp_path: Path) -> None:
+def test_a_task_that_needs_them_has_them_and_is_scored_from_its_own_start(tmp_path: Path) -> None:
     """The drive begins with them by itself, and what was used is on record."""
-    few = {"n_envs": 8, "n_steps": 16, "batch_size": 64}
+    few, drive = {"n_envs": 8, "n_steps": 16, "batch_size": 64}, {"start": 20, "field": 20}
+    table, policies = compile_game(make_game("football-drive", **drive)), []
     rows: list[tuple[dict[str, Any], float]] = [
         ({"hyperparameters": few}, 0.5),
-        ({"hyperparameters": few, "exploring_starts": 0.25}, 0.25),
+        ({"hyperparameters": few, "exploring_starts": 0.0}, 0.0),
         ({"hyperparameters": few | {"exploring_starts": 0.75}}, 0.75),
     ]
     for arguments, used in rows:
         folder = tmp_path / str(used)
-        train(
-            "solvent/FootballDrive-v0", timesteps=128, env_kwargs={"start": 20, "field": 20},
+        result = train(
+            "solvent/FootballDrive-v0", timesteps=256, env_kwargs=drive,
             evaluations=1, folder=folder, progress=False, **arguments,
         )  # fmt: skip
         request = json.loads((folder / "run.json").read_text())["request"]
         assert request["stakes"] == used
         assert "exploring_starts" not in request["hyperparameters"]
-
-
-def test_a_share_that_cannot_be_had_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ValueError, match=r"exploring_starts is 2; allowed are numbers from 0 to 1"):
-        train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path)
-    with pytest.raises(ValueError, match=r"is 0\.5; it has to be 0 against several"):
-        start_seat(tmp_path, opponent={"uniform": 1, "optimal": 1}, share=0.5)
+        assert result.policy.model_hash == table.model_hash
+        assert result.score.value == pytest.approx(score(table, result.policy).value, abs=1e-12)
+        policies.append(result.policy.probabilities)
+    assert (policies[0] != policies[1]).any()
 
 
 @pytest.mark.parametrize("apart", [False, True])
@@ -402,20 +357,6 @@ def test_policies_have_the_same_values_with_roles(apart: bool, football: Tabular
     np.testing.assert_allclose(policy_value(learned, *pair), policy_value(game, *back), atol=1e-12)
 
 
-MIRROR_STEPS = 8_192
-NO_FLOOR = {"floor": 0.0, "better_floor": 0.0}
-
-
-def start_mirror(game: TabularGame, folder: Path, **kwargs: Any) -> TrainingResult:
-    arguments = {"timesteps": MIRROR_STEPS, "evaluations": 2, "refresh": 1024, **kwargs}
-    return start(game, "mirror_descent", folder, exploring_starts=0.5, **arguments)
-
-
-@pytest.fixture(scope="module")
-def mirrored(football: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
-    return start_mirror(football, tmp_path_factory.mktemp("football"))
-
-
 def made(game: TabularGame, **kwargs: Any) -> MirrorDescent:
     """A learner that has learned nothing, of some game with roles."""
     env = VectorEnv(BothSeats(with_roles(game), 64, "onehot"), autoreset_mode="SameStep")
@@ -428,80 +369,50 @@ def at_start(
     """One play that ends with a pair of actions in the first state, as the learner is now."""
     game = with_roles(game)
     state = np.flatnonzero(game.initial)
-    seen, legal = (
-        torch.as_tensor(np.stack(arrays))
-        for arrays in (
-            [observed(game, seat, "onehot")[state] for seat in (0, 1)],
-            [mask[state] for mask in game.mask],
-        )
-    )
+    seen = torch.tensor(np.stack([observed(game, k, "onehot")[state] for k in (0, 1)]))
+    legal = torch.tensor(np.stack([mask[state] for mask in game.mask]))
     with torch.no_grad():
-        first, second = (learner.policy.log_policy(seen[k], legal[k], k) for k in (0, 1))
-    return JointTransitions(
-        seen,
-        legal,
-        torch.tensor([[a] for a in action]),
-        torch.tensor([reward]),
-        torch.tensor([True]),
-        (first, second),
-        seen,
-        (first, second),
-    )
+        both = tuple(learner.policy.log_policy(seen[k], legal[k], k) for k in (0, 1))
+    actions, over = torch.tensor([[a] for a in action]), torch.tensor([True])
+    return JointTransitions(seen, legal, actions, torch.tensor([reward]), over, both, seen, both)
 
 
-def test_a_step_raises_actions_by_their_values_against_the_other(
+def stepped(policy: Any, values: Any, size: float, floors: Any, temperature: float) -> Any:
+    """A policy after a step, by the formulas of the module's chapter."""
+    raised = (policy * np.exp(size * (values - values.max()))) ** (1 / (1 + size * temperature))
+    raised /= raised.sum()
+    raised = np.maximum(raised, np.where(values > policy @ values, *floors)) * (policy > 0)
+    return raised / raised.sum()
+
+
+def test_a_step_is_that_of_magnetic_mirror_descent_against_where_the_other_goes(
     football: TabularGame,
 ) -> None:
-    learner = made(football, step_size=0.7, lookahead=0.0, **NO_FLOOR, temperature=0.2)
-    transitions = at_start(learner, football)
-    x, y = (log_policy.exp().numpy()[0] for log_policy in transitions.log_policy)
-    values = np.random.default_rng(4).normal(size=(len(x), len(y))).astype(np.float32)
-    for seat, policy, action_values in ((0, x, values @ y), (1, y, -(x @ values))):
-        raised = np.where(policy > 0, policy * np.exp(0.7 * action_values), 0.0)
-        raised = raised ** (1 / (1 + 0.7 * 0.2))
-        target = learner._target(transitions, seat, torch.as_tensor(values)[None]).numpy()[0]
-        np.testing.assert_allclose(target, raised / raised.sum(), atol=1e-6)
-
-
-def test_with_lookahead_it_answers_where_the_other_is_about_to_go(football: TabularGame) -> None:
-    settings = {"step_size": 0.7, "temperature": 1e-6, **NO_FLOOR}
-    ahead, plain = (made(football, lookahead=size, **settings) for size in (1e3, 0.0))
-    transitions = at_start(ahead, football)
-    first, second = transitions.log_policy
-    values = torch.randn(
-        1, first.shape[1], second.shape[1], generator=torch.Generator().manual_seed(4)
-    )
-    # After a step that long the other does what is best for it, and nothing else.
-    costs = (first.exp() @ values[0]).masked_fill(second.exp() == 0, torch.inf)
-    best = torch.zeros_like(second).scatter_(1, costs.argmin(dim=1, keepdim=True), 1.0)
-    then = transitions._replace(log_policy=(first, best.log()))
-    torch.testing.assert_close(
-        ahead._target(transitions, 0, values), plain._target(then, 0, values)
-    )
-    assert not torch.allclose(
-        ahead._target(transitions, 0, values), plain._target(transitions, 0, values)
-    )
-
-
-def test_what_would_do_better_has_a_higher_floor(football: TabularGame) -> None:
-    floors = {"floor": 1e-5, "better_floor": 0.02}
-    learner = made(football, step_size=0.01, lookahead=0.0, temperature=1e-6, **floors)
-    transitions = at_start(learner, football)
-    first, second = transitions.log_policy
-    values = torch.zeros(1, first.shape[1], second.shape[1])
-    values[0, 1:] = -0.5
-    values[0, [1, 3]] = torch.tensor([0.5, 1.0])[:, None]
-    # Almost all of seat 0's play is its action 0; 1 and 3 do better, all others worse.
-    [legal] = first.exp() > 0
-    assert legal[:4].all()
-    rare = torch.where(legal, 1e-8, 0.0)
-    rare[0] = 1 - 1e-8 * (legal.sum() - 1)
-    [target] = learner._target(
-        transitions._replace(log_policy=(rare[None].log(), second)), 0, values
-    )
-    np.testing.assert_allclose((target / target[0])[1:4], [0.02, 1e-5, 0.02], rtol=1e-3)
-    np.testing.assert_allclose((target / target[0])[legal][4:], 1e-5, rtol=1e-3)
-    assert not target[~legal].any()
+    """Without lookahead and floors, with a lookahead that is a best response, and with floors."""
+    random = np.random.default_rng(4)
+    for size, lookahead, temperature, floors in (
+        (0.7, 0.0, 0.2, (0.0, 0.0)),
+        (0.7, 1e3, 1e-6, (0.0, 0.0)),
+        (0.01, 0.5, 1e-6, (0.02, 1e-3)),
+    ):
+        learner = made(
+            football, step_size=size, lookahead=lookahead, temperature=temperature,
+            better_floor=floors[0], floor=floors[1],
+        )  # fmt: skip
+        transitions = at_start(learner, football)
+        # Seat 1 responds to seat 0's network; of what both play, much is rarer than the floors.
+        network = transitions.log_policy[0].exp().numpy()[0].astype(float)
+        x, y = (p.exp().numpy()[0] * random.random(p.shape[1]) ** 9 for p in transitions.log_policy)
+        x, y = x / x.sum(), y / y.sum()
+        assert min(x[x > 0].min(), y[y > 0].min()) < 1e-3
+        values = random.normal(size=(len(x), len(y)))
+        given = tuple(torch.tensor(p).float()[None].log() for p in (x, y))
+        transitions = transitions._replace(log_policy=given)
+        for seat, own, other, payoffs in ((0, x, y, values), (1, y, network, -values.T)):
+            ahead = stepped(other, -(own @ payoffs), lookahead, floors, temperature)
+            expected = stepped(own, payoffs @ ahead, size, floors, temperature)
+            found = learner._target(transitions, seat, torch.tensor(values).float()[None])
+            np.testing.assert_allclose(found.numpy()[0], expected, atol=1e-6)
 
 
 def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end(
@@ -517,54 +428,41 @@ def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end
     assert values[first.index(1), second.index(role + 2)].item() == pytest.approx(-1.75, abs=0.01)
 
 
-def uniform_exploitability(game: TabularGame) -> float:
-    return sum(exploitability(game, TabularPolicy.uniform(game, player=p)) for p in (0, 1)) / 2
-
-
-def test_it_learns_both_seats_where_players_take_turns(tmp_path: Path) -> None:
-    game = compile_game(Nim([1, 2, 2]))
-    few = {"n_envs": 256, "n_steps": 4, "batch_size": 64}
-    found = start_mirror(game, tmp_path, timesteps=32_768, refresh=2048, hyperparameters=few)
-    assert found.exploitability < 0.5 * uniform_exploitability(game)
-
-
-def test_self_play_becomes_harder_to_exploit(
-    mirrored: TrainingResult, football: TabularGame
+def test_self_play_of_both_seats_becomes_harder_to_exploit(
+    football: TabularGame, tmp_path: Path
 ) -> None:
-    assert mirrored.average_exploitability < 0.8 * uniform_exploitability(football)
-    # Seats have networks of their own, which a file keeps.
-    model = load_model(mirrored.folder / "model.zip", "mirror_descent", trust=True)
-    for found, kept in zip(extract_seats(model, football), mirrored.policies, strict=True):
-        np.testing.assert_array_equal(found.sampled.probabilities, kept.probabilities)
-
-
-def test_interrupted_it_ends_as_uninterrupted(
-    mirrored: TrainingResult, football: TabularGame, tmp_path: Path
-) -> None:
-    with pytest.raises(Interrupted):
-        start_mirror(football, tmp_path, progress=stop_at(MIRROR_STEPS // 2))
-    parts = start_mirror(football, tmp_path)
-    for a, b in zip(
-        mirrored.policies + mirrored.averages, parts.policies + parts.averages, strict=True
+    nim, few = compile_game(Nim([1, 2, 2])), {"n_envs": 256, "n_steps": 4, "batch_size": 64}
+    for game, kind, share, settings in (
+        (nim, "", 0.5, {"timesteps": 32_768, "refresh": 2048, "hyperparameters": few}),
+        (football, "average_", 0.8, {"timesteps": 8_192, "refresh": 1024}),
     ):
-        np.testing.assert_array_equal(a.probabilities, b.probabilities)
-    assert [replace(p, seconds=0) for p in mirrored.curve] == [
-        replace(p, seconds=0) for p in parts.curve
-    ]
+        folder = tmp_path / game.info.name
+        found = start(game, "mirror_descent", folder, exploring_starts=0.5, **settings)
+        uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
+        assert 2 * getattr(found, f"{kind}exploitability") < share * nash_conv(game, *uniform)
+        # Seats have networks of their own, which a file keeps.
+        model = load_model(folder / "model.zip", "mirror_descent", trust=True)
+        for loaded, kept in zip(extract_seats(model, game), found.policies, strict=True):
+            np.testing.assert_array_equal(loaded.sampled.probabilities, kept.probabilities)
 
 
-def test_what_it_cannot_learn_with_is_refused(football: TabularGame, tmp_path: Path) -> None:
+def test_what_cannot_be_learned_with_is_refused(football: TabularGame, tmp_path: Path) -> None:
     floors = "allowed are 0 <= floor <= better_floor < 1"
-    for refused, message in (
+    odd = BOTH_SEATS | {"n_envs": 127}
+    assert_refused((
         (lambda: made(football, floor=0.02, better_floor=0.01), floors),
         (lambda: made(football, learning_rate=lambda remaining: remaining), "allowed are numbers"),
-        (lambda: start_mirror(football, tmp_path / "pool", snapshots=2),
+        (lambda: start(football, "mirror_descent", tmp_path / "pool", snapshots=2),
          "both seats of the same episodes; allowed is self-play with"),
         (lambda: train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path / "one"),
          "algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo"),
         (lambda: train("solvent/FootballTwoMinutes-v0", "mirror_descent", self_play=True,
                        folder=tmp_path / "two"),
          "mirror_descent needs a game with a table; solvent/FootballTwoMinutes-v0 has none"),
-    ):  # fmt: skip
-        with pytest.raises(ValueError, match=message):
-            refused()
+        (lambda: start(football, "ppo", tmp_path / "odd", hyperparameters=odd),
+         "n_envs is 127; both seats of an episode need an even"),
+        (lambda: train(GAME, hyperparameters={"exploring_starts": 2}, folder=tmp_path / "share"),
+         "exploring_starts is 2; allowed are numbers from 0 to 1"),
+        (lambda: start_seat(tmp_path / "pair", 64, 0.5, opponent={"uniform": 1, "optimal": 1}),
+         r"is 0\.5; it has to be 0 against several"),
+    ))  # fmt: skip
