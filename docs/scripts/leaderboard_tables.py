@@ -44,7 +44,7 @@ def as_markdown(submissions: Sequence[Submission]) -> str:
                 f"{row.timesteps:,.0f}", f"{row.cpu_seconds:.1f}",
             )
             for place in places
-            for row in [place.judged]
+            for row in place.rows[:1]
         ]  # fmt: skip
         seeds = {len(place.submission.card.seeds) for place in places}
         ends = (

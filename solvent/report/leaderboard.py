@@ -33,16 +33,13 @@ class RankedSubmission(NamedTuple):
     Attributes:
         name: The name on the page: the algorithm, and a number if several have that name.
         submission: The submission.
-        judged: Over all tasks, by the policies that runs are compared by.
-        greedy: Over all tasks, by the greedy policies.
-        sampled: Over all tasks, by the policies as sampled.
+        rows: The rows over all tasks: by the policies that runs are judged by, by the greedy
+            policies, and by the policies as sampled.
     """
 
     name: str
     submission: Submission
-    judged: SummaryRow
-    greedy: SummaryRow | None = None
-    sampled: SummaryRow | None = None
+    rows: tuple[SummaryRow, ...]
 
 
 def write_leaderboard(
@@ -124,10 +121,10 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission], whole: bool) -
     policies = POLICIES if whole else POLICIES[:1]
     summary = summarize(tasks, suite, policies=policies, compare=whole)
     places = [
-        RankedSubmission(name, one, *_rows(summary, name, None)) for name, one in named.items()
+        RankedSubmission(name, one, _rows(summary, name, None)) for name, one in named.items()
     ]
     tables: dict[str, list[RankedSubmission]] = {heading: [] for heading in KINDS.values()}
-    for place in sorted(places, key=lambda place: (_largest_first(place.judged.iqm), place.name)):
+    for place in sorted(places, key=lambda place: (_largest_first(place.rows[0].iqm), place.name)):
         card = place.submission.card
         tables[KINDS[card.uses_model or card.saw_solution]].append(place)
     names = [place.name for own in tables.values() for place in own]
