@@ -565,11 +565,8 @@ def _learn(
             )
 
         def keep(_: CurvePoint) -> None:
-            buffer = BytesIO()
-            model.save(buffer)
-            # First, so that a training that was killed at its last checkpoint has its network.
-            write_atomically(run.folder / "model.zip", buffer.getvalue())
             save_checkpoint(run.checkpoint, model, evaluation.curve, run.identity)
+            save_model(run.folder, model)
 
         evaluation.after, evaluation.report = keep, report
         evaluation.saw = saw_solution(request)
@@ -587,6 +584,8 @@ def _learn(
         logger.close()
         origin = {"request": request, "timesteps": model.num_timesteps}
         result = training.save(run.folder, model, origin)
+        # Again, as a training may have been killed right after its last checkpoint.
+        save_model(run.folder, model)
     seconds = evaluation.curve[-1].seconds
     run.write({"timesteps": model.num_timesteps, "cpu_seconds": seconds, **result})
 
@@ -609,6 +608,21 @@ def make_model(
     # Without a logger, a learner would create a folder among the system's temporary files.
     model.set_logger(Logger(None, []))
     return model
+
+
+def save_model(folder: Path, model: BaseAlgorithm) -> None:
+    """Save the network as Stable-Baselines3 does.
+
+    Args:
+        folder: Output folder; the file is ``model.zip``.
+        model: The learner.
+
+    Raises:
+        StoreError: If the file cannot be written.
+    """
+    buffer = BytesIO()
+    model.save(buffer)
+    write_atomically(folder / "model.zip", buffer.getvalue())
 
 
 @contextmanager
