@@ -193,23 +193,22 @@ def pack_rules(chart: Chart, ruleset: Ruleset) -> PackedRules:
     situations, results = len(every.down), len(chart.results) + 2
     kicks = [kick(ruleset, name) for name in KICKS]
     ends = [branch for branches in kicks for branch in branches]
-    rows = {Restart.KICKOFF: situations, Restart.FREE_KICK: situations + 1}
     kicked = [
         (
             c.points,
-            rows[c.next] if isinstance(c.next, Restart) else situation_index(ruleset, c.next),
+            c.next if isinstance(c.next, Restart) else situation_index(ruleset, c.next),
             c.same_side,
             c.seconds,
         )
         for c in ends
     ]
     weight, *branch = columns
-    # After a score and a safety the markers become rows.
-    branch[1] = np.where(branch[1] < 0, situations - 1 - branch[1], branch[1])
     points, row, same_side, seconds = (
         np.concatenate((column, of_kicks))
         for column, of_kicks in zip(branch, zip(*kicked, strict=True), strict=True)
     )
+    # The kicks after a score and a safety are the last rows.
+    row = np.where(row < 0, situations - 1 - row, row)
     result = np.tile(np.arange(results), situations).repeat(np.diff(start))
     result = np.concatenate((result, np.full(len(ends), -1)))
     by_defence = [r.kind == "defence-penalty" for r in chart.results]

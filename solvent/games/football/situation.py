@@ -21,7 +21,7 @@ field N = 4950, and there are 19,800 + 4,950 situations.
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from enum import Enum
+from enum import IntEnum
 from fractions import Fraction
 from functools import cached_property, lru_cache
 from math import isqrt
@@ -35,9 +35,6 @@ from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import shown
 
 OFFENCE, DEFENCE = 0, 1
-
-KICKOFF, FREE_KICK = -1, -2
-"""Entries of :attr:`Branch.next` that are not situations."""
 
 
 class Situation(NamedTuple):
@@ -56,11 +53,11 @@ class Situation(NamedTuple):
     punting: bool = False
 
 
-class Restart(Enum):
+class Restart(IntEnum):
     """A kick that follows instead of a situation; the consequence says who kicks."""
 
-    KICKOFF = "kickoff"
-    FREE_KICK = "free kick"
+    KICKOFF = -1
+    FREE_KICK = -2
 
 
 Next: TypeAlias = Situation | Restart
@@ -90,7 +87,7 @@ class Branch(NamedTuple):
     Attributes:
         weight: [S] over the ruleset's denominator; 0 where there is no such branch.
         points: [S] to the offence.
-        next: [S] the number of the situation that follows, or a marker.
+        next: [S] the number of the situation that follows, or a :class:`Restart`.
         same_side: [S] whether the team on offence has the ball then, or kicks.
         seconds: [S] time taken.
     """
@@ -212,7 +209,7 @@ class Situations:
         made = missed._replace(
             weight=chance,
             points=np.full_like(chance, rules.field_goal),
-            next=np.full_like(chance, KICKOFF),
+            next=np.full_like(chance, Restart.KICKOFF),
             same_side=np.ones_like(self.punting),
         )
         missed = missed._replace(weight=np.where(chance > 0, rules.denominator - chance, 0))
@@ -254,7 +251,7 @@ class Situations:
         made = Branch(
             weight=np.where(where, point, branch.weight),
             points=np.where(where, sign * (rules.touchdown + 1), branch.points),
-            next=np.where(where, KICKOFF, branch.next),
+            next=np.where(where, Restart.KICKOFF, branch.next),
             same_side=np.where(where, side == OFFENCE, branch.same_side),
             seconds=branch.seconds,
         )
@@ -268,7 +265,7 @@ class Situations:
         """Replace a branch by a safety: points for the other team, and a free kick to it."""
         return branch._replace(
             points=np.where(where, -self.ruleset.safety, branch.points),
-            next=np.where(where, FREE_KICK, branch.next),
+            next=np.where(where, Restart.FREE_KICK, branch.next),
             same_side=branch.same_side | where,
         )
 
@@ -371,12 +368,11 @@ def consequences(
     one = _one(ruleset, situation)
     branches = getattr(one, result)() if isinstance(result, str) else one.after(result)
     found = []
-    markers: dict[int, Next] = {KICKOFF: Restart.KICKOFF, FREE_KICK: Restart.FREE_KICK}
     for branch in branches:
         weight, points, number, same_side, seconds = (column.item() for column in branch)
         if weight:
             chance = Fraction(weight, ruleset.denominator)
-            after = markers[number] if number < 0 else situation_at(ruleset, number)
+            after = Restart(number) if number < 0 else situation_at(ruleset, number)
             found.append(Consequence(chance, points, after, bool(same_side), seconds))
     return tuple(found)
 

@@ -19,13 +19,12 @@ from solvent.games.football.chart import parse_result
 from solvent.games.football.packed import interleaved, pack_rules
 from solvent.games.football.ruleset import LARGEST_DENOMINATOR
 from solvent.games.football.situation import (
-    FREE_KICK,
-    KICKOFF,
     OFFENCE,
     OVER,
     WAIT,
     Branch,
     Position,
+    Restart,
     Situations,
     merged_columns,
 )
@@ -192,16 +191,16 @@ class Nodes:
         """A branch's weight, and its successors and rewards in this form."""
         weight, points, following, same_side, _ = branch
         sign, goes_on = np.where(same_side, 1.0, -1.0), following >= 0
-        value = np.where(following == KICKOFF, -sign * self.game.kickoff, 0.0)
+        value = np.where(following == Restart.KICKOFF, -sign * self.game.kickoff, 0.0)
         if len(self.teams) == 2:
             owner = np.where(same_side, team.number, 1 - team.number)
             ball = np.array([one.first for one in self.teams])[owner] + following
-            kick = np.where(following == KICKOFF, self.end, self.first_kick + owner)
+            kick = np.where(following == Restart.KICKOFF, self.end, self.first_kick + owner)
             node = np.where(goes_on, ball, kick)
         else:
             own, other = self.game.loaded_points, self.game.loaded_points.other_side
             received = np.where(same_side, other.free_kick, own.free_kick)
-            value = np.where(following == FREE_KICK, -sign * received, value)
+            value = np.where(following == Restart.FREE_KICK, -sign * received, value)
             theirs = np.array(other.first_down)[self.every.to_goal[following] - 1]
             value = np.where(goes_on & ~same_side, sign * theirs, value)
             node = np.where(goes_on & same_side, following, self.end)
