@@ -169,17 +169,30 @@ class BatchSimulator(ABC):
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         """Raise a ValueError if a value of a saved array is out of range."""
-        for name, count in self.index_bounds().items():
-            array = saved[name]
-            if ((array < 0) | (array >= count)).any():
-                raise ValueError(
-                    f"saved {name} goes from {array.min()} to {array.max()}; "
-                    f"allowed are 0 to {count - 1}"
-                )
+        check_ranges(saved, {name: range(count) for name, count in self.index_bounds().items()})
 
     def index_bounds(self) -> dict[str, int]:
         """Return the bound of each array of indices, by name: its values are below it."""
         return {}
+
+
+def check_ranges(saved: Mapping[str, Batch], ranges: Mapping[str, range]) -> None:
+    """Check the values of saved arrays.
+
+    Args:
+        saved: The arrays by name.
+        ranges: The values that some of them may have.
+
+    Raises:
+        ValueError: If a value is out of its range.
+    """
+    for name, allowed in ranges.items():
+        array = saved[name]
+        if ((array < allowed.start) | (array >= allowed.stop)).any():
+            raise ValueError(
+                f"saved {name} goes from {array.min()} to {array.max()}; allowed are "
+                f"{allowed.start} to {allowed.stop - 1}"
+            )
 
 
 class SeatSimulator(BatchSimulator):
@@ -237,12 +250,14 @@ class Simulation(ABC):
             the states of the random generators, as uint64 (:mod:`solvent.envs.sampling`).
         observation_space: Observation space of one player of one episode.
         n_actions: Number of actions of either player, A.
+        ranges: The values that arrays of indices may have, by name.
     """
 
     rules: Game
     arrays: Mapping[str, NDArray[Any]]
     observation_space: spaces.Box
     n_actions: int
+    ranges: Mapping[str, range] = {}
 
     @abstractmethod
     def begin(self, chosen: Ints) -> None:
@@ -295,6 +310,10 @@ class Simulation(ABC):
     @abstractmethod
     def state(self, i: int) -> Any:
         """Return the state of episode `i`, in the form of the rules."""
+
+    def check_values(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        """Raise a ValueError if a value of a saved array is out of range."""
+        check_ranges(saved, self.ranges)
 
 
 @runtime_checkable

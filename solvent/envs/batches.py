@@ -446,6 +446,10 @@ class SimulatedSeatBatch(SeatSimulator):
         self.__dict__.update(state)
         self._share_arrays()
 
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        super().check_values(saved)
+        self.simulation.check_values(saved)
+
     def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         self.opponents = tuple(opponents)
         chances = check_weights(weights, len(self.opponents))

@@ -20,6 +20,7 @@ Rows are those of a layer: the situations, then a kickoff and a free kick. A cal
 one if it leads to a choice; a choice and a kick draw one, and a time-out none.
 """
 
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -531,6 +532,40 @@ class TimedFootballSimulation(Simulation):
 
     def state(self, i: int) -> Any:
         return self.sampler.read(self.records[i])
+
+    @property
+    def ranges(self) -> Mapping[str, range]:  # type: ignore[override]
+        clock, packed = self.sampler.rules.loaded_clock, self.sampler.packed
+        flag, perhaps, ticks = range(2), range(-1, 2), range(clock.half_ticks + 1)
+        left, most = range(clock.timeouts + 1), clock.largest_margin
+        return {
+            "phase": range(OVER + 1),
+            "half": range(3),
+            "offence": flag,
+            "other_too": flag,
+            "untimed": flag,
+            "asked": perhaps,
+            "receiver": perhaps,
+            "ticks": ticks,
+            "saved": ticks,
+            "left0": left,
+            "left1": left,
+            "margin": range(-most, most + 1),
+            "row": range(packed.n_situations + 2),
+            "choice": range(-1, packed.arrays.results),
+        }
+
+    def check_values(self, saved: Mapping[str, NDArray[Any]]) -> None:
+        super().check_values(saved)
+        phase, takers = saved["phase"], self.sampler.arrays.result["chooser"][saved["choice"]]
+        kicks = saved["row"] >= self.sampler.packed.n_situations
+        wrong = kicks & ((phase == CALL) | (phase == CHOICE)) | (phase == CHOICE) & (takers < 0)
+        if wrong.any():
+            at = int(wrong.argmax())
+            raise ValueError(
+                f"saved episode {at} waits for a call or a choice that does not exist: row "
+                f"{saved['row'][at]}, choice {saved['choice'][at]}"
+            )
 
 
 def _rules_of(sampler: TimedFootballSampler, start: NDArray[Any]) -> EpisodeArrays:

@@ -104,6 +104,30 @@ def test_a_network_is_hard_to_beat_after_a_million_steps(tmp_path: Path) -> None
     assert score.against[BEST_RESPONSE].average < score.against["optimal"].average
 
 
+# Numbers of CALL and CHOICE among the phases of an episode, and a row that is a kickoff's.
+WRONG_STATES = (
+    ({"row": 10**6}, "saved row goes from 1000000 to 1000000; allowed are 0 to"),
+    ({"choice": 10**6}, "saved choice goes from 1000000"),
+    ({"ticks": -1}, "saved ticks goes from -1"),
+    ({"phase": 0, "row": "kickoff"}, "saved episode 0 waits for a call or a choice"),
+    ({"phase": 1, "choice": -1}, "saved episode 0 waits for a call or a choice"),
+)
+
+
+def test_a_saved_state_that_no_episode_has_is_refused() -> None:
+    env: Any = gym.make_vec(HALF, num_envs=2, vectorization_mode="vector_entry_point", **SHORT)
+    env.reset(seed=0)
+    saved, kickoff = env.get_state(), env.simulator.sampler.packed.n_situations
+    for change, message in WRONG_STATES:
+        arrays = {
+            name: np.full(2, kickoff if value == "kickoff" else value, np.int32)
+            for name, value in change.items()
+        }
+        with pytest.raises(ValueError, match=message):
+            env.set_state(saved | arrays)
+    env.set_state(saved)
+
+
 # Football without a clock
 
 
