@@ -31,7 +31,6 @@ from rational_tables import (
 from solvent.exact import (
     CertificateError,
     ImproperGameError,
-    Solution,
     certificate,
     chain,
     exploitability,
@@ -40,7 +39,7 @@ from solvent.exact import (
     solve,
 )
 from solvent.exact.certificate import bracket
-from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.model import TabularPolicy, compile_game
 
 
 def has_no_value(found: Truth) -> bool:
@@ -50,9 +49,8 @@ def has_no_value(found: Truth) -> bool:
 
 def judge(rows: list[list[Row]], player: int) -> str:
     """Solve a table for one player and hold the answer against the truth."""
-    game = table_of(rows if player == 0 else mirrored(rows), player=player)
     try:
-        solution = solve(game)
+        solution = solve(table_of(rows if player == 0 else mirrored(rows), player=player))
     except (CertificateError, ImproperGameError) as error:
         if any(has_no_value(truth(rows, s)) for s in range(len(rows))):
             return "rightly refused"
@@ -138,10 +136,6 @@ def test_both_players_policies_secure_the_bounds(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_players_policies_secure_the_bounds_of_thousands(kind: str) -> None:
     print(kind, dict(check_two_players(kind, range(60, 3060))))
-
-
-def solved(rows: list[list[Row]]) -> Solution:
-    return solve(table_of(rows))
 
 
 def little_by_little(sign: int) -> list[list[Row]]:
@@ -278,24 +272,142 @@ def test_a_tolerance_is_in_units_of_the_largest_value_or_reward() -> None:
             solve(table_of(rows), tolerance=tolerance)
 
 
+def ring(*rewards: float) -> list[list[Row]]:
+    """States round which play goes for some rewards; in the first it can end."""
+    on: list[list[Row]] = [
+        [[(1.0, (s + 1) % len(rewards), reward)]] for s, reward in enumerate(rewards)
+    ]
+    return [[*on[0], [(1.0, END, 0.0)]], *on[1:]]
+
+
 def test_a_loop_whose_rewards_cancel_but_for_rounding_is_not_exempt() -> None:
     """In floats 0.1 + 0.2 - 0.3 is 5.6e-17, so this loop gains for ever."""
-    tenths: list[list[Row]] = [
-        [[(1.0, 1, 0.1)], [(1.0, END, 0.0)]],
-        [[(1.0, 2, 0.2)]],
-        [[(1.0, 0, -0.3)]],
-    ]
     assert Fraction(0.1) + Fraction(0.2) - Fraction(0.3) > 0
     with pytest.raises(CertificateError):
-        solved(tenths)
-    eighths: list[list[Row]] = [
-        [[(1.0, 1, 0.125)], [(1.0, END, 0.0)]],
-        [[(1.0, 2, 0.25)]],
-        [[(1.0, 0, -0.375)]],
+        solve(table_of(ring(0.1, 0.2, -0.3)))
+    assert solve(table_of(ring(0.125, 0.25, -0.375))).values[:3].tolist() == [0, -0.125, -0.375]
+
+
+def forked(pay: float, end: float, back: float = 0.0) -> list[list[Row]]:
+    """One of two ways pays on the way; at the end of both the other player may go back or end."""
+    later: list[list[Row]] = [[[(1.0, 0, back)], [(1.0, END, end)]]] * 2
+    return [[[(1.0, 1, pay)], [(1.0, 2, 0.0)]], *later]
+
+
+def upwind(top: int = 2500) -> list[list[Row]]:
+    """Steps against the wind to a prize of 1; aside from any of them there is as much."""
+    up: list[list[Row]] = [
+        [[(0.75, max(s - 1, 0), 0.0), (0.25, s + 1, 0.0)], [(1.0, top + 1, 0.0)]]
+        for s in range(top)
     ]
-    solution = solved(eighths)
-    assert solution.values[:3].tolist() == [0.0, -0.125, -0.375]
-    assert solution.upper - solution.lower < 1e-14
+    up.append([[(0.75, top - 1, 0.0), (0.25, END, 1.0)], [(1.0, top + 1, 0.0)]])
+    return [*up, [[(1.0, top + 2, 8.0)]], [[(1.0, END, -7.0)]]]
+
+
+RARE: list[list[Row]] = [
+    [[(1 - 2.0**-52, 1, -1.0), (2.0**-52, END, 0.0)]],
+    [[(1.0, 0, -1.0)], [(1.0, 0, -1.5)]],
+]
+LAZY: Row = [(1 - 2.0**-39, 0, -(2.0**-15)), (2.0**-40, 0, -(2.0**-10)), (2.0**-40, END, 0.0)]
+# Rows, who chooses in each state, the value, and how wide the bracket may be.
+PROVED: dict[str, tuple[list[list[Row]], list[int], Any, float]] = {
+    "eighths cancel in floats": (ring(0.125, 0.25, -0.375), [0, 0, 0], 0, 1e-14),
+    "play that hardly ends keeps its digits": (RARE, [0, 0], truth(RARE).value, 1e-13 * 2.0**54),
+    # v0 = max(1, v1), v1 = min(1 + v0 / 2, 5).
+    "both choose": (
+        [
+            [[(1.0, 1, 0.0)], [(1.0, END, 1.0)]],
+            [[(0.5, 0, 2.0), (0.5, END, 0.0)], [(1.0, END, 5.0)]],
+        ],
+        [0, 1],
+        2,
+        1e-13,
+    ),
+    # Player 0 ends at once; going back instead would let player 1 go round for ever with a gain.
+    # Newton's method begins with going back half of the time, and what it leaves may be just that.
+    "strategies from which player 1 never ends are no reason to refuse": (
+        [
+            [[(1.0, 1, 1.0)], LAZY, [(1.0, 1, -(2.0**-13))]],
+            [[(1.0, 0, 0.0)], [(1.0, END, 0.5)]],
+        ],
+        [1, 0],
+        -(2.0**25) - 2.0**-10 + 2.0**-14,
+        1e-5,
+    ),
+    "rows that gain as much and hardly ever end are no reason to refuse": (
+        upwind(),
+        [0] * 2503,
+        1,
+        1e-8,
+    ),
+    # From 0 the shortest way out leads through 1, where the opponent gains by going back.
+    "a way out that the opponent can block is not insisted on": (
+        forked(-1.0, 0.0),
+        [0, 1, 0],
+        0,
+        1e-12,
+    ),
+    # After one of two moves that are worth 1 the opponent need never pay.
+    "a tie in which the opponent can wait for ever is avoided": (
+        forked(0.0, 1.0),
+        [0, 1, 0],
+        1,
+        1e-12,
+    ),
+    # Walking on is worth 0.9e-13 a step, below what the solver tells apart, and costs nothing.
+    "steps too small to be taken widen the bracket": (
+        [
+            [[(1.0, END, i * 0.9e-13)], [(1.0, min(i + 1, 40), 0.0)], [(1.0, max(i - 1, 0), 0.0)]]
+            for i in range(41)
+        ],
+        [0] * 41,
+        40 * 0.9e-13,
+        1e-11,
+    ),
+    # Waiting costs 1 and ends with probability 1e-200; going ends at once, and comes later.
+    "a way out by hardly any luck is not where the search begins": (
+        [[[(1.0, 1, -1.0), (1e-200, END, -1.0)], [(1.0, END, -3.0)]], [[(1.0, 0, 0.0)]]],
+        [0, 0],
+        -3,
+        1e-12,
+    ),
+    # Of these loops, in which rewards can cancel for ever, either player could end the first.
+    "both players end at the same": (
+        [[[(1.0, 1, 1.0)], [(1.0, END, 0.0)]], [[(1.0, 0, -1.0)], [(1.0, END, -1.0)]]],
+        [0, 1],
+        0,
+        1e-12,
+    ),
+    "only player 0 goes round, and player 1 may stop at its turn": (
+        [
+            [[(1.0, 1, 1.0)], [(1.0, END, 0.0)]],
+            [[(1.0, 0, -1.0)], [(1.0, 2, 0.0)]],
+            [[(1.0, 0, 0.0)], [(1.0, END, 5.0)]],
+        ],
+        [0, 0, 1],
+        6,
+        1e-12,
+    ),
+    "player 1 alone can leave a fair bet": (
+        [
+            [[(1.0, 1, 0.0)], [(1.0, END, 7.0)]],
+            [[(0.5, 1, 1.0), (0.5, 1, -1.0)], [(1.0, 0, 2.0)], [(1.0, END, 4.0)]],
+        ],
+        [0, 1],
+        7,
+        1e-12,
+    ),
+}
+
+
+def test_a_game_and_its_mirror_image_are_proved_to_have_their_value() -> None:
+    for name, (rows, owners, value, width) in PROVED.items():
+        exchanged = mirrored(rows), [1 - owner for owner in owners]
+        for sign, (own_rows, own) in ((1, (rows, owners)), (-1, exchanged)):
+            solution = solve(table_of(own_rows, owners=own))
+            truly = sign * Fraction(value)
+            assert Fraction(solution.lower) <= truly <= Fraction(solution.upper), (name, solution)
+            assert solution.upper - solution.lower < width, (name, solution)
 
 
 @pytest.mark.parametrize("step", [0.0, 0.25])
@@ -345,67 +457,17 @@ def test_rows_of_a_policy_that_lack_a_billionth_of_1_are_taken_as_shares() -> No
     assert policy_value(game, short)[0] == pytest.approx(1, abs=1e-12)
 
 
-def test_play_that_hardly_ends_keeps_its_digits() -> None:
-    """Two states that change places and end once in 2^52 moves, each move costing 1."""
-    luck = 2.0**-52
-    rows: list[list[Row]] = [
-        [[(1 - luck, 1, -1.0), (luck, END, 0.0)]],
-        [[(1.0, 0, -1.0)], [(1.0, 0, -1.5)]],
-    ]
-    solution = solved(rows)
-    value = truth(rows).value
-    assert value is not None
-    assert Fraction(solution.lower) <= value <= Fraction(solution.upper)
-    assert solution.upper - solution.lower < 1e-13 * float(-value)
-
-
-def test_a_bracket_is_for_tables_only_that_agree_with_it() -> None:
-    """A game for two whose players never choose at once is bounded from both sides."""
-    rows: list[list[Row]] = [
-        [[(1.0, 1, 0.0)], [(1.0, END, 1.0)]],
-        [[(0.5, 0, 2.0), (0.5, END, 0.0)], [(1.0, END, 5.0)]],
-    ]
-    game: TabularGame = table_of(rows, owners=[0, 1])
-    solution = solve(game)
-    # v0 = max(1, v1), v1 = min(1 + v0 / 2, 5): 2.
-    assert solution.value == pytest.approx(2, abs=1e-14)
-    lower, upper = bracket(game, solution.values * 7, solution.policies)
-    assert 2 - 1e-12 < lower <= 2 <= upper < 2 + 1e-12
-
-
-def test_values_that_are_all_too_high_by_the_same_are_held_against_the_end() -> None:
-    """They solve the equations of optimality but for one: that the end is worth nothing."""
-    game = table_of([[[(1.0, END, 1.0)], [(1.0, END, 0.5)]]])
-    solution = solve(game)
-    lower, upper = bracket(game, solution.values + 7, solution.policies)
-    assert lower <= 1 <= upper
+def test_values_that_are_all_wrong_by_the_same_are_held_against_the_end() -> None:
+    """Some solve the equations of optimality but for one: that the end is worth nothing."""
+    alone: list[list[Row]] = [[[(1.0, END, 1.0)], [(1.0, END, 0.5)]]]
+    for rows, owners, value, _ in (PROVED["both choose"], (alone, [0], 1, 0.0)):
+        game = table_of(rows, owners=owners)
+        solution = solve(game)
+        for wrong in (solution.values * 7, solution.values + 7):
+            lower, upper = bracket(game, wrong, solution.policies)
+            assert value - 1e-12 < lower <= value <= upper < value + 1e-12
     with pytest.raises(CertificateError, match="not a finite number"):
         bracket(game, solution.values * np.nan, solution.policies)
-
-
-def test_strategies_from_which_player_1_never_ends_are_no_reason_to_refuse() -> None:
-    """Player 0 ends at once; going back instead would let player 1 go round for ever with a gain.
-
-    Newton's method begins with going back half of the time, and what it leaves may be just that.
-    """
-    lazy: Row = [(1 - 2.0**-39, 0, -(2.0**-15)), (2.0**-40, 0, -(2.0**-10)), (2.0**-40, END, 0.0)]
-    rows: list[list[Row]] = [
-        [[(1.0, 1, 1.0)], lazy, [(1.0, 1, -(2.0**-13))]],
-        [[(1.0, 0, 0.0)], [(1.0, END, 0.5)]],
-    ]
-    assert solve(table_of(rows, owners=[1, 0])).value == pytest.approx(-(2.0**25), rel=1e-9)
-
-
-def test_rows_that_gain_as_much_and_hardly_ever_end_are_no_reason_to_refuse() -> None:
-    """Whoever walks up 2501 steps against the wind, or goes aside at once, gets the same in all."""
-    top = 2500
-    aside, last = top + 1, top + 2
-    rows: list[list[Row]] = [
-        [[(0.75, max(s - 1, 0), 0.0), (0.25, s + 1, 0.0)], [(1.0, aside, 0.0)]] for s in range(top)
-    ]
-    rows.append([[(0.75, top - 1, 0.0), (0.25, END, 1.0)], [(1.0, aside, 0.0)]])
-    solution = solved([*rows, [[(1.0, last, 8.0)]], [[(1.0, END, -7.0)]]])
-    assert solution.lower <= 1 <= solution.upper
 
 
 # A bracket holds the value even where the numbers below it are wrong

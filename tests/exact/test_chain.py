@@ -1,5 +1,6 @@
 """Linear equations of large chains: sweeps against factors, and what sweeps cannot do."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from itertools import combinations, product
 from typing import Any
@@ -17,12 +18,7 @@ from solvent.exact import CertificateError, chain
 from solvent.exact import components as of_components
 from solvent.exact.chain import Chain, likeliest_exits, narrow_order
 from solvent.exact.compilation import Transitions
-from solvent.exact.components import (
-    can_reach,
-    end_components,
-    reached,
-    strong_components,
-)
+from solvent.exact.components import can_reach, end_components, reached, strong_components
 from solvent.model import TabularGame
 
 STATES = 5000
@@ -42,24 +38,46 @@ def random_chain(rng: np.random.Generator, *, leaving: float = 0.1) -> tuple[Cha
     probability = np.full(len(source), (1 - leaving) / 3)
     dense = csr_array((probability * np.repeat(weight, 3), (source, target)), shape=(n, n))
     transitions = Transitions(row_start, outcome_start, target, probability)
-    found = Chain("random", transitions, weight, np.full(n, leaving))
-    return found, dense
+    return Chain("random", transitions, weight, np.full(n, leaving)), dense
 
 
-@pytest.mark.parametrize("patience", [0, 1000], ids=["factors", "iteration"])
-def test_solutions_satisfy_the_equations(patience: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def chain_of(name: str, moves: csr_array, leaving: np.ndarray) -> Chain:
+    """The chain of a sparse matrix whose states have one row each."""
+    places = np.arange(len(leaving) + 1)
+    start, ends = moves.indptr.astype(np.int64), moves.indices.astype(np.int64)
+    return Chain(name, Transitions(places, start, ends, moves.data), np.ones(len(leaving)), leaving)
+
+
+def chain_of_parts(rng: np.random.Generator) -> tuple[Chain, csr_array]:
+    """A small chain of many parts, which is eliminated."""
+    dense = rng.random((40, 40)) * (rng.random((40, 40)) < 0.03)
+    np.fill_diagonal(dense, 0.2)
+    dense /= dense.sum(axis=1, keepdims=True) * 1.05
+    moves = csr_array(dense)
+    return chain_of("parts", moves, 1 - dense.sum(axis=1)), moves
+
+
+@pytest.mark.parametrize(
+    ("made", "patience"),
+    [(random_chain, 0), (random_chain, 1000), (chain_of_parts, 0)],
+    ids=["factors", "iteration", "elimination of parts"],
+)
+def test_solutions_satisfy_the_equations(
+    made: Callable[[np.random.Generator], tuple[Chain, csr_array]],
+    patience: int,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(chain, "PATIENCE", patience)
-    rng = np.random.default_rng(0)
-    found, moves = random_chain(rng)
+    rng = np.random.default_rng(2)
+    found, moves = made(rng)
     inner = moves - diags_array(moves.diagonal())
     assert abs(found.moves - inner).max() < 1e-15
     assert found.changing == pytest.approx(1 - moves.diagonal(), rel=0, abs=1e-15)
-    right = rng.normal(size=STATES)
-    matrix = (eye_array(STATES) - moves).tocsc()
-    assert found.solve(right) == pytest.approx(spsolve(matrix, right), rel=0, abs=1e-12)
-    assert found.solve(right, transposed=True) == pytest.approx(
-        spsolve(matrix.T.tocsc(), right), rel=0, abs=1e-11
-    )
+    right = rng.normal(size=moves.shape[0])
+    for transposed in (False, True):
+        matrix = (eye_array(len(right)) - (moves.T if transposed else moves)).tocsc()
+        solved = found.solve(right, transposed=transposed)
+        assert solved == pytest.approx(spsolve(matrix, right), rel=0, abs=1e-11)
 
 
 @pytest.mark.parametrize("staying", [1e-6, 1e-10, 1e-13])
@@ -97,9 +115,7 @@ def test_lengths_are_found_where_a_few_states_of_many_lack_much() -> None:
     target = np.append(np.clip(near, 0, many - 1), others)
     moves = csr_array(((1 - leaving[state]) / 2, (state, target)), shape=(n, n))
     moves.sum_duplicates()
-    start, ends = moves.indptr.astype(np.int64), moves.indices.astype(np.int64)
-    transitions = Transitions(np.arange(n + 1), start, ends, moves.data)
-    walk = Chain("few", transitions, np.ones(n), leaving)
+    walk = chain_of("few", moves, leaving)
     assert walk.lengths is not None
     exact = spsolve((eye_array(n) - moves).tocsc(), walk.changing)
     assert (walk.lengths >= 0.49 * exact).all()
@@ -153,23 +169,6 @@ def test_an_order_is_found_in_which_edges_lead_no_farther_than_they_must() -> No
         assert found is not None
         place = np.argsort(found[0])
         assert np.abs(place[source] - place[target]).max() == found[1] == width
-
-
-@pytest.mark.parametrize("transposed", [False, True])
-def test_elimination_of_many_parts_solves_the_same_equations(transposed: bool) -> None:
-    rng = np.random.default_rng(2)
-    n = 40
-    dense = rng.random((n, n)) * (rng.random((n, n)) < 0.03)
-    dense[np.arange(n), np.arange(n)] = 0.2
-    dense /= dense.sum(axis=1, keepdims=True) * 1.05
-    moves = csr_array(dense)
-    transitions = Transitions(np.arange(n + 1), moves.indptr, moves.indices, moves.data)
-    walk = Chain("parts", transitions, np.ones(n), 1 - dense.sum(axis=1))
-    right = rng.normal(size=n)
-    matrix = np.eye(n) - dense
-    found = walk.solve(right, transposed=transposed)
-    expected = np.linalg.solve(matrix.T if transposed else matrix, right)
-    assert found == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 def test_the_likeliest_exit_is_that_of_the_whole_path() -> None:

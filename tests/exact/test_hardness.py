@@ -79,10 +79,6 @@ def values_of(chance: Any, reward: Any, policy: Any) -> Any:
     return np.linalg.solve(np.eye(len(chance)) - inner[:, :-1], paid)
 
 
-def action_values_of(chance: Any, reward: Any, values: Any) -> Any:
-    return np.einsum("sat,sat->sa", chance, reward + np.append(values, 0.0))
-
-
 def deterministic(states: int, actions: int) -> Any:
     """All deterministic policies, [S, A] each."""
     for chosen in product(range(actions), repeat=states):
@@ -109,7 +105,7 @@ def horizon(chance: Any, reward: Any, start: Any, optimum: float) -> int:
     states, actions = chance.shape[:2]
     values = values_of(chance, reward, np.full((states, actions), 1 / actions))
     for k in range(1, 1000):
-        q = action_values_of(chance, reward, values)
+        q = np.einsum("sat,sat->sa", chance, reward + np.append(values, 0.0))
         greedy = q >= q.max(axis=1, keepdims=True) - 1e-9
         kept = [p for p in deterministic(states, actions) if (greedy | (p == 0)).all()]
         if all(start @ values_of(chance, reward, p) > optimum - 1e-9 for p in kept):
@@ -128,22 +124,27 @@ def test_random_problems_by_enumeration() -> None:
         if {s.number for s in table.states if not s.over} != set(range(states)):
             continue
         found = measure_hardness(table, solve(table))
-        best = max(
-            (values_of(chance, reward, p) for p in deterministic(states, actions)), key=start.dot
+        constants = (np.tile(one, (states, 1)) for one in np.eye(actions))
+        best, uniform, constant = (
+            max(start @ values_of(chance, reward, p) for p in policies)
+            for policies in (
+                deterministic(states, actions),
+                [np.full((states, actions), 1 / actions)],
+                constants,
+            )
         )
-        assert found.value == pytest.approx(start @ best), seed
-        uniform = values_of(chance, reward, np.full((states, actions), 1 / actions))
-        assert found.gap_uniform == pytest.approx(start @ (best - uniform)), seed
-        constants = [
-            start @ values_of(chance, reward, np.tile(np.eye(actions)[a], (states, 1)))
-            for a in range(actions)
-        ]
-        assert found.gap_constant == pytest.approx(start @ best - max(constants)), seed
         distances = [least_moves(chance, start, target) for target in range(states)]
-        assert found.diameter == pytest.approx(max(d.max() for d in distances)), seed
-        assert found.reach == pytest.approx(max(start @ d for d in distances)), seed
-        horizons.append(horizon(chance, reward, start, float(start @ best)))
-        assert found.effective_horizon == horizons[-1], seed
+        by_enumeration = {
+            "value": best,
+            "gap_uniform": best - uniform,
+            "gap_constant": best - constant,
+            "diameter": max(d.max() for d in distances),
+            "reach": max(start @ d for d in distances),
+            "effective_horizon": horizon(chance, reward, start, best),
+        }
+        measured = {name: getattr(found, name) for name in by_enumeration}
+        assert measured == pytest.approx(by_enumeration), seed
+        horizons.append(found.effective_horizon)
     assert len(horizons) >= 8
     assert len(set(horizons)) >= 2
 
@@ -171,10 +172,13 @@ def test_ties_constants_without_a_value_and_what_is_too_large_for_a_diameter() -
 
 def test_a_policy_that_may_stay_for_ever_is_optimal_only_where_nothing_can_be_won() -> None:
     """Waiting costs nothing, so its action value is the goal's; but who always waits gets 0."""
-    stay_or_go = [np.eye(2), [[0, 1], [0, 1]]]
     for goal, horizon in ((1, None), (0, 1)):
         table = from_arrays(
-            stay_or_go, [[0, goal], [0, 0]], start=[1, 0], terminal=[1], actions_first=True
+            [np.eye(2), [[0, 1], [0, 1]]],
+            [[0, goal], [0, 0]],
+            start=[1, 0],
+            terminal=[1],
+            actions_first=True,
         )
         assert solvent.hardness(table).effective_horizon == horizon
 
@@ -200,12 +204,9 @@ def test_an_environment_brings_the_opponent_and_a_game_for_two_has_none() -> Non
 
 def test_a_policy_that_never_ends_is_no_uniform_play() -> None:
     # Up leads back to the start for ever, unless the other action ends the episode.
-    table = {
-        0: {0: [(1.0, 1, 0.0, False)], 1: [(1.0, 0, 1.0, True)]},
-        1: {0: [(1.0, 1, 0.0, False)]},
-    }
+    up, stop = (1.0, 1, 0.0, False), (1.0, 0, 1.0, True)
     with pytest.raises(ImproperGameError):
-        solvent.hardness(GymnasiumTable(table, [1.0, 0.0]))
+        solvent.hardness(GymnasiumTable({0: {0: [up], 1: [stop]}, 1: {0: [up]}}, [1.0, 0.0]))
 
 
 PAGE = Path(__file__).parents[2] / "docs" / "ladder.md"

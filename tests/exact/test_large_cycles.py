@@ -26,32 +26,29 @@ from solvent.model import GameInfo, TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 
 
-def table(target: Ints, probability: Floats, reward: Floats, actions: int) -> TabularGame:
-    """States 0..n-1 of as many actions each, and the end n.
+def table(target: Ints, probability: Floats, reward: Floats, count: Any) -> TabularGame:
+    """States 0..n-1, and the end n; play begins in state 0.
 
     Args:
-        target: [n actions, B] where actions lead.
-        probability: [n actions, B].
-        reward: [n actions, B].
-        actions: How many a state has.
+        target: [rows, B] where joint actions lead.
+        probability: [rows, B].
+        reward: [rows, B].
+        count: [n, 2] how many actions the players have in a state.
     """
-    rows, outcomes = target.shape
-    n = rows // actions
-    masks = [np.ones((n + 1, count), bool) for count in (actions, 1)]
-    for mask in masks:
-        mask[n] = False
-    initial = np.zeros(n + 1)
-    initial[0] = 1.0
+    count = np.array(count)
+    n, (rows, outcomes), width = len(count), target.shape, range(count.max())
+    names = tuple(map(str, width))
+    mask = np.append(count, [[0, 0]], axis=0)[:, :, None] > width
     return TabularGame(
-        info=GameInfo("large", 1, (tuple("abcd"[:actions]),), False, (-np.inf, np.inf), ()),
+        info=GameInfo("large", 2, (names, names), False, (-np.inf, np.inf), ()),
         states=range(n + 1),
-        row_start=np.append(np.arange(n + 1) * actions, rows),
+        row_start=np.cumsum([0, *count.prod(axis=1), 0]),
         outcome_start=np.arange(rows + 1) * outcomes,
         next_state=target.ravel(),
         probability=probability.ravel(),
         outcome_reward=reward.ravel(),
-        mask=(masks[0], masks[1]),
-        initial=initial,
+        mask=(mask[:, 0], mask[:, 1]),
+        initial=(np.arange(n + 1) == 0).astype(float),
     )
 
 
@@ -67,7 +64,7 @@ def grid(m: int, gamma: float) -> TabularGame:
     exits = np.full((len(target), 1), m * m)
     chance = np.column_stack((np.full(target.shape, gamma / 3), np.full(len(target), 1 - gamma)))
     rewards = np.column_stack((reward, np.zeros(len(target))))
-    return table(np.column_stack((target, exits)), chance, rewards, 4)
+    return table(np.column_stack((target, exits)), chance, rewards, [[4, 1]] * m * m)
 
 
 def random_problem(n: int, gamma: float) -> TabularGame:
@@ -75,7 +72,7 @@ def random_problem(n: int, gamma: float) -> TabularGame:
     rng = np.random.default_rng(0)
     target = np.column_stack((rng.integers(0, n, (3 * n, 4)), np.full(3 * n, n)))
     chance = np.column_stack((gamma * rng.dirichlet(np.ones(4), 3 * n), np.full(3 * n, 1 - gamma)))
-    return table(target, chance, np.repeat(rng.normal(size=(3 * n, 1)), 5, axis=1), 3)
+    return table(target, chance, np.repeat(rng.normal(size=(3 * n, 1)), 5, axis=1), [[3, 1]] * n)
 
 
 @pytest.mark.parametrize(
@@ -140,8 +137,8 @@ def test_a_ring_with_equal_actions(luck: float) -> None:
     onwards = np.repeat((np.arange(n) + 1) % n, 2)
     chance = np.tile([1.0, 0.0], (2 * n, 1))
     chance[-2:] = 1 - luck, luck
-    game = table(np.column_stack((onwards, np.full(2 * n, n))), chance, -np.ones((2 * n, 2)), 2)
-    solution = solve(game, tolerance=1e-7)
+    target = np.column_stack((onwards, np.full(2 * n, n)))
+    solution = solve(table(target, chance, -np.ones((2 * n, 2)), [[2, 1]] * n), tolerance=1e-7)
     assert solution.value == pytest.approx(-n / luck, rel=1e-9)
     assert solution.lower <= -n / luck <= solution.upper
     assert (solution.policies[0].probabilities[:n, 0] == 1).all(), "of equals, the first"
@@ -159,8 +156,7 @@ def test_a_long_line_is_eliminated(shuffled: bool) -> None:
     ways = np.stack((at[np.r_[1:n, n]], at[np.r_[n, : n - 1]], place), 1)
     target = np.repeat(ways[np.argsort(place)], 2, axis=0)
     chance = np.tile([[0.25, 0.25, 0.5], [0.5, 0.5, 0.0]], (n, 1))
-    game = table(target, chance, -np.ones(chance.shape), 2)
-    solution = solve(game)
+    solution = solve(table(target, chance, -np.ones(chance.shape), [[2, 1]] * n))
     step = np.argsort(place) + 1.0
     np.testing.assert_allclose(solution.values[:n], -step * (n + 1 - step), rtol=1e-11)
     truth = -step[0] * (n + 1 - step[0])
@@ -179,7 +175,7 @@ def test_a_free_loop_with_many_ways_out_is_proved() -> None:
     target = np.concatenate((target, np.full((2 * n, 1), 2 * n)))
     prize = np.random.default_rng(0).random(n)
     reward = np.concatenate((np.zeros(2 * n), np.repeat(prize, 2)))[:, None]
-    solution = solve(table(target, np.ones((4 * n, 1)), reward, 2))
+    solution = solve(table(target, np.ones((4 * n, 1)), reward, [[2, 1]] * 2 * n))
     assert solution.lower <= prize.max() <= solution.upper
     assert solution.upper - solution.lower < 1e-12
     np.testing.assert_allclose(solution.values[:n], prize.max(), rtol=1e-12)
@@ -209,27 +205,13 @@ def local_game(m: int, gamma: float, in_turn: bool) -> TabularGame:
     rng, n = np.random.default_rng(3), m * m
     owner = rng.integers(0, 2, n)[:, None]
     count = np.where(owner == [0, 1], 4, 1) if in_turn else np.full((n, 2), 3)
-    state = np.repeat(np.arange(n), count.prod(axis=1))
-    y, x = np.divmod(state, m)
+    y, x = np.divmod(np.repeat(np.arange(n), count.prod(axis=1)), m)
     around = [(0, 0), (0, -1), (1, 0), (0, 1), (-1, 0)]
     target = [np.clip(y + b, 0, m - 1) * m + np.clip(x + a, 0, m - 1) for a, b in around]
-    end = np.full(len(state), n)
-    chance = gamma * rng.dirichlet(np.ones(5), len(state))
-    rows = len(state)
-    width = range(count.max())
-    mask = np.append(count, [[0, 0]], axis=0)[:, :, None] > width
-    names = tuple(map(str, width))
-    return TabularGame(
-        info=GameInfo("square", 2, (names, names), False, (-np.inf, np.inf), ()),
-        states=range(n + 1),
-        row_start=np.append(np.searchsorted(state, np.arange(n + 1)), rows),
-        outcome_start=np.arange(rows + 1) * 6,
-        next_state=np.stack((*target, end), 1).ravel(),
-        probability=np.column_stack((chance, np.full(rows, 1 - gamma))).ravel(),
-        outcome_reward=np.repeat(rng.normal(size=rows), 6),
-        mask=(mask[:, 0], mask[:, 1]),
-        initial=np.eye(n + 1)[0],
-    )
+    ends = np.full((len(y), 1), 1 - gamma)
+    chance = np.column_stack((gamma * rng.dirichlet(np.ones(5), len(y)), ends))
+    rewards = np.repeat(rng.normal(size=(len(y), 1)), 6, axis=1)
+    return table(np.stack((*target, np.full(len(y), n)), 1), chance, rewards, count)
 
 
 def test_a_war_of_attrition_is_refused() -> None:

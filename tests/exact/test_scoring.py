@@ -107,16 +107,13 @@ def test_the_ten_states_that_cost_most_are_listed_and_none_that_costs_nothing() 
 
 def test_the_optimum_scores_one_and_uniform_play_zero(combat: Any, pig: Any) -> None:
     for table, solution in (combat, pig):
-        best = score(table, solution.policies[0], solution)
-        assert best.normalized == pytest.approx(1, abs=1e-9)
-        assert best.optimality_gap == pytest.approx(0, abs=1e-9)
-        assert best.worst_start_gap == pytest.approx(0, abs=1e-9)
         for player in range(table.info.players):
+            best = score(table, solution.policies[player], solution)
+            assert best.normalized == pytest.approx(1, abs=1e-9)
+            assert [best.optimality_gap, best.worst_start_gap] == pytest.approx([0, 0], abs=1e-9)
             floor = score(table, TabularPolicy.uniform(table, player=player), solution)
             assert floor.normalized == pytest.approx(0, abs=1e-12)
             assert floor.optimality_gap > 0.01
-            best = score(table, solution.policies[player], solution)
-            assert best.normalized == pytest.approx(1, abs=1e-9)
 
 
 def test_where_no_action_matters_nothing_is_normalized_however_large_rewards_are() -> None:
@@ -132,20 +129,15 @@ def test_exploitability_is_the_gap_of_a_game_for_two(combat: Any, pig: Any) -> N
     table, solution = pig
     for player in (0, 1):
         mine = score(table, TabularPolicy.uniform(table, player=player), solution)
-        assert mine.exploitability == mine.optimality_gap > 0
-        assert str(mine).endswith(
-            f"gap {mine.optimality_gap:.6g}, exploitability {mine.exploitability:.6g}"
-        )
+        gap = mine.optimality_gap
+        assert mine.exploitability == mine.worst_start_gap == gap > 0
+        assert str(mine).endswith(f"gap {gap:.6g}, exploitability {gap:.6g}")
         assert mine.optimum == (solution.value if player == 0 else -solution.value)
-        assert mine.worst_start_gap == mine.optimality_gap
         assert (mine.worst_start, mine.illegal_mass, mine.discount) == (table.states[0], 0, 1)
-    table, solution = combat
-    alone = score(table, TabularPolicy.uniform(table), solution)
+    alone = score(combat[0], TabularPolicy.uniform(combat[0]), combat[1])
     assert alone.exploitability is None
-    assert (
-        str(alone)
-        == f"value {alone.value:.6g}, optimum {alone.optimum:.6g}, gap {alone.optimality_gap:.6g}"
-    )
+    shown = f"value {alone.value:.6g}, optimum {alone.optimum:.6g}, gap {alone.optimality_gap:.6g}"
+    assert str(alone) == shown
 
 
 def test_rounding_is_no_loss_of_a_state() -> None:
@@ -200,24 +192,24 @@ def test_visits_obey_the_flow_equation(combat: Any, pig: Any) -> None:
 
 
 def test_a_policy_that_never_ends_pays_without_bound_and_has_no_visits() -> None:
-    table = compile_game(make_game("CliffWalking-v1"))
-    left = TabularPolicy.deterministic(table, np.full(table.n_states, 3), name="left")
-    assert table.at_start(policy_value(table, left)) == -np.inf
-    solution = solve(table)
-    found = score(table, left, solution)
-    start = table.states[int(np.argmax(table.initial))]
-    assert found == Score(-np.inf, -13, np.inf, None, -np.inf, 0.0, np.inf, start)
-    assert exploitability(table, left, solution) == np.inf
-    assert comparable_score(table, left, solution).value == -np.inf
-    for measure in (state_visitation, locate_gap):
-        with pytest.raises(ImproperGameError, match="never ends"):
-            measure(table, left)
+    cliff, lake = (
+        compile_game(make_game(name, **parameters))
+        for name, parameters in (("CliffWalking-v1", {}), ("FrozenLake-v1", {"is_slippery": False}))
+    )
+    # Half of the time play gets caught in a state that the policy never leaves.
+    trap = table_of([[[(0.5, 1, 0.0), (0.5, END, 1.0)]], [[(1.0, 1, 0.0)], [(1.0, END, 1.0)]]])
     # On the frozen lake going round costs nothing: such play is worth exactly 0.
-    lake = compile_game(make_game("FrozenLake-v1", is_slippery=False))
-    up = TabularPolicy.deterministic(lake, np.full(lake.n_states, 3), name="up")
-    assert lake.initial @ policy_value(lake, up) == 0
-    with pytest.raises(ImproperGameError, match="never ends"):
-        state_visitation(lake, up)
+    for table, action, value in ((cliff, 3, -np.inf), (lake, 3, 0), (trap, 0, 0.5)):
+        policy = TabularPolicy.deterministic(table, np.full(table.n_states, action))
+        assert table.at_start(policy_value(table, policy)) == value
+        for measure in (state_visitation, locate_gap):
+            with pytest.raises(ImproperGameError, match="never ends"):
+                measure(table, policy)
+    left, solution = TabularPolicy.deterministic(cliff, np.full(cliff.n_states, 3)), solve(cliff)
+    start = cliff.states[int(np.argmax(cliff.initial))]
+    expected = Score(-np.inf, -13, np.inf, None, -np.inf, 0.0, np.inf, start)
+    assert score(cliff, left, solution) == expected == comparable_score(cliff, left, solution)
+    assert exploitability(cliff, left, solution) == np.inf
 
 
 def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
@@ -235,16 +227,6 @@ def test_a_loop_that_play_never_comes_to_does_not_matter() -> None:
     assert locate_gap(table, policy, solution).gap == 0
 
 
-def test_a_trap_behind_the_start_is_noticed() -> None:
-    """From the start play ends or gets caught in a state that the policy never leaves."""
-    trap = table_of([[[(0.5, 1, 0.0), (0.5, END, 1.0)]], [[(1.0, 1, 0.0)], [(1.0, END, 1.0)]]])
-    caught = TabularPolicy.deterministic(trap, np.zeros(3, int))
-    assert trap.at_start(policy_value(trap, caught)) == 0.5
-    for measure in (state_visitation, locate_gap):
-        with pytest.raises(ImproperGameError, match="never ends"):
-            measure(trap, caught)
-
-
 def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
     policy = TabularPolicy.uniform(pig[0])
     for measure, other, message in (
@@ -260,20 +242,11 @@ def test_a_solution_of_another_game_is_refused(pig: Any, combat: Any) -> None:
 # The quick pass gives the values of the best response, in games of every kind
 
 
-def test_a_best_response_says_what_it_answers_and_refuses_a_policy_of_another_game() -> None:
-    pig = compile_game(Pig(target=4))
-    for player in (0, 1):
-        policy = TabularPolicy.uniform(pig, player=player)
-        answer = best_response(pig, policy).policies[1 - player]
-        assert (answer.name, answer.player) == ("best response to uniform", 1 - player)
-        answer.check_is_for(pig)
-        with pytest.raises(ValueError, match="pig"):
-            best_response(compile_game(Pig(target=5)), policy)
-
-
 @pytest.mark.parametrize("rules", [Greed(7, 3), Greed(9, 1), Pig(8)])
 @pytest.mark.parametrize("player", [0, 1])
-def test_the_values_are_those_of_the_best_response(rules: Game, player: int) -> None:
+def test_the_values_are_those_of_the_best_response_which_says_what_it_answers(
+    rules: Game, player: int
+) -> None:
     game = compile_game(rules)
     stochastic = random_policy(game, player, 0)
     for policy in (
@@ -282,9 +255,13 @@ def test_the_values_are_those_of_the_best_response(rules: Game, player: int) -> 
         TabularPolicy.uniform(game, player=player),
         make_baseline("optimal", game, player),
     ):
-        np.testing.assert_allclose(
-            response_values(game, policy), best_response(game, policy).values, atol=1e-12
-        )
+        found = best_response(game, policy)
+        np.testing.assert_allclose(response_values(game, policy), found.values, atol=1e-12)
+        answer = found.policies[1 - player]
+        assert (answer.name, answer.player) == (f"best response to {policy.name}", 1 - player)
+        answer.check_is_for(game)
+        with pytest.raises(ValueError, match="pig"):
+            best_response(compile_game(Pig(target=5)), policy)
 
 
 LUCK = 2.0**-30

@@ -7,13 +7,13 @@ import stat
 import sys
 import tracemalloc
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 from bad_files import forge, overstate, read_raw
-from parlour_games import parlour
 from random_games import RandomGame
 
 from solvent.exact import (
@@ -30,7 +30,7 @@ from solvent.exact import (
 )
 from solvent.exact.archive import LARGEST, read_archive, write_archive
 from solvent.games import FightingFantasy, Pig
-from solvent.model import TabularGame, TabularPolicy, compile_game
+from solvent.model import TabularPolicy, compile_game
 
 
 @pytest.fixture(scope="module")
@@ -46,8 +46,8 @@ def file(table: Any, tmp_path: Path) -> Path:
 
 
 def test_a_policy_comes_back(table: Any, file: Path) -> None:
-    again = load_policy(file, table)
-    np.testing.assert_array_equal(again.probabilities, TabularPolicy.uniform(table).probabilities)
+    again, uniform = load_policy(file, table), TabularPolicy.uniform(table)
+    np.testing.assert_array_equal(again.probabilities, uniform.probabilities)
     assert (again.player, again.name, again.model_hash) == (0, "uniform", table.model_hash)
     assert read_header(file)["metadata"] == {"seed": 7}
 
@@ -64,13 +64,6 @@ def test_a_policy_for_another_model_is_refused(file: Path, tmp_path: Path, table
     ):
         with pytest.raises(ValueError, match=message):
             attempt()
-
-
-def test_a_policy_of_a_player_who_is_not_there_is_refused(tmp_path: Path, table: Any) -> None:
-    """Who has no choice would have no gap."""
-    save_policy(tmp_path / "other.npz", TabularPolicy.uniform(table, player=1))
-    with pytest.raises(StoreError, match=r"other\.npz: is a policy of player 1, not of 0"):
-        load_policy(tmp_path / "other.npz", table)
 
 
 def test_a_truncated_file_is_refused_at_any_length(file: Path, table: Any) -> None:
@@ -139,21 +132,18 @@ def solution_file(table: Any, tmp_path: Path) -> Path:
     return tmp_path / "solution.npz"
 
 
-def live(array: Any) -> int:
-    """A state in which play goes on."""
-    return int(np.flatnonzero(array.reshape(len(array), -1).any(axis=1))[0])
-
-
 def moved(array: Any, by: Any) -> Any:
-    """An array with something added where play goes on."""
+    """An array with something added in a state in which play goes on."""
     changed = array.copy()
-    changed[live(array)] += by
+    changed[np.flatnonzero(array.reshape(len(array), -1).any(axis=1))[0]] += by
     return changed
 
 
 NO_DISTRIBUTION = ".*(is no distribution|has an|sum to 1)"
 # Entries of the header, changes of arrays, and what is said.
 NO_POLICIES: list[tuple[dict[str, Any], Any, str]] = [
+    # Who has no choice would have no gap.
+    ({"player": 1}, None, "is a policy of player 1, not of 0"),
     ({"player": 2}, None, "is a policy of player 2, not of 0"),
     ({"player": -1}, None, "is a policy of player -1, not of 0"),
     ({"player": "0"}, None, "player is '0'; expected a whole number"),
@@ -265,46 +255,38 @@ def mode(path: Path) -> int:
 @UNIX
 @pytest.mark.usefixtures("umask")
 @pytest.mark.parametrize("given", [0o600, 0o644, 0o755])
-def test_a_file_that_is_replaced_keeps_its_permissions(tmp_path: Path, given: int) -> None:
-    path = tmp_path / "file"
+def test_a_file_that_is_replaced_keeps_its_permissions_and_is_no_secret_meanwhile(
+    tmp_path: Path, given: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path, seen, chmod = tmp_path / "file", [], Path.chmod
     path.write_text("before")
     path.chmod(given)
+
+    def noted(beside: Path, now: int) -> None:
+        seen.append((mode(beside), now))
+        chmod(beside, now)
+
+    monkeypatch.setattr(Path, "chmod", noted)
     write_atomically(path, b"after")
-    assert (path.read_text(), mode(path)) == ("after", given)
+    assert (path.read_text(), mode(path), seen) == ("after", given, [(0o600, given)])
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
-
-
-@UNIX
-def test_a_secret_is_never_readable_while_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = tmp_path / "file"
-    path.write_text("before")
-    path.chmod(0o600)
-    seen = []
-    monkeypatch.setattr(Path, "chmod", lambda beside, given: seen.append((mode(beside), given)))
-    write_atomically(path, b"after")
-    assert seen == [(0o600, 0o600)]
 
 
 @UNIX
 def test_the_target_of_a_link_is_written_and_the_link_stays(tmp_path: Path) -> None:
     (tmp_path / "data").mkdir()
-    target = tmp_path / "data" / "target"
-    target.write_text("before")
-    link, second = tmp_path / "link", tmp_path / "second"
-    link.symlink_to("data/target")
-    second.symlink_to(link)
-    write_atomically(second, b"after")
-    assert second.is_symlink()
-    assert link.is_symlink()
-    assert not target.is_symlink()
-    assert target.read_text() == "after"
-    dangling = tmp_path / "dangling"
-    dangling.symlink_to("data/new")
-    write_atomically(dangling, b"new")
-    assert dangling.is_symlink()
-    assert (tmp_path / "data" / "new").read_text() == "new"
+    (tmp_path / "data" / "target").write_text("before")
+    for link, to, target in (
+        ("link", "data/target", "target"),
+        ("second", tmp_path / "link", "target"),
+        ("dangling", "data/new", "new"),
+    ):
+        (tmp_path / link).symlink_to(to)
+        write_atomically(tmp_path / link, link.encode())
+        assert (tmp_path / link).is_symlink()
+        written = tmp_path / "data" / target
+        assert (written.is_symlink(), written.read_text()) == (False, link)
+    assert (tmp_path / "link").is_symlink()
 
 
 @UNIX
@@ -341,22 +323,11 @@ HEADER = {"kind": "test", "name": "a", "size": 0.5, "count": 3, "done": True}
 
 
 @pytest.fixture
-def game() -> TabularGame:
-    return compile_game(parlour().ThreeRolls())
-
-
-@pytest.fixture
 def stored(tmp_path: Path) -> Path:
     path = tmp_path / "file.npz"
     arrays = {"numbers": np.ones((2, 3)), "part 0": np.arange(4), "part 1": np.array(True)}
     write_archive(path, HEADER, arrays)
     return path
-
-
-@pytest.fixture
-def policy_file(game: TabularGame, tmp_path: Path) -> Path:
-    save_policy(tmp_path / "policy.npz", TabularPolicy.uniform(game))
-    return tmp_path / "policy.npz"
 
 
 def refusal(path: Path, **arguments: Any) -> str:
@@ -376,12 +347,11 @@ def test_what_fits_its_schema_is_read(stored: Path) -> None:
 
 
 def test_numbers_of_another_machine_are_read(stored: Path) -> None:
-    forge(stored, numbers=np.arange(6.0).reshape(2, 3).astype(">f8"))
-    numbers = read_archive(stored, SCHEMA)[1]["numbers"]
-    assert numbers.dtype.isnative
-    np.testing.assert_array_equal(numbers, np.arange(6.0).reshape(2, 3))
-    forge(stored, numbers=np.asfortranarray(np.arange(6.0).reshape(2, 3)))
-    np.testing.assert_array_equal(read_archive(stored, SCHEMA)[1]["numbers"], numbers)
+    right = np.arange(6.0).reshape(2, 3)
+    for written in (right.astype(">f8"), np.asfortranarray(right)):
+        numbers = read_archive(forge(stored, numbers=written), SCHEMA)[1]["numbers"]
+        assert numbers.dtype.isnative
+        np.testing.assert_array_equal(numbers, right)
 
 
 HEADERS: list[tuple[dict[str, Any], str]] = [
@@ -434,23 +404,26 @@ def peak(read: Callable[[], object]) -> tuple[str, int]:
 
 
 def test_a_file_that_would_fill_the_memory_is_not_unpacked(
-    stored: Path, policy_file: Path, game: TabularGame
+    stored: Path, file: Path, table: Any
 ) -> None:
-    overstate(stored, "part 0", (200_000_000, 2))
-    message, taken = peak(lambda: read_archive(stored, SCHEMA))
-    assert f"bytes; at most {LARGEST:,} are read" in message
-    assert taken < 2**20
-    overstate(policy_file, "probabilities", (200_000_000, 2))
-    message, taken = peak(lambda: load_policy(policy_file, game))
-    assert "probabilities has the shape (200000000, 2); expected" in message
-    assert taken < 2**20
-
-
-@pytest.mark.parametrize("shape", [(-1, 2), (-1, -1), (2**40, 2**40), (10_000_000, 2)])
-def test_a_size_that_does_not_agree_with_the_directory_is_not_unpacked(
-    stored: Path, shape: tuple[int, ...]
-) -> None:
-    overstate(stored, "part 0", shape, alone=True)
-    message, taken = peak(lambda: read_archive(stored, SCHEMA))
-    assert message.endswith("not a file of solvent's, or damaged")
-    assert taken < 2**20
+    overstate(file, "probabilities", (200_000_000, 2))
+    whole = stored.read_bytes()
+    refusals = [
+        (lambda: load_policy(file, table), "probabilities has the shape (200000000, 2); expected")
+    ]
+    for shape, alone, message in (
+        ((200_000_000, 2), False, f"bytes; at most {LARGEST:,} are read"),
+        # Sizes that do not agree with the archive's directory.
+        *(
+            (shape, True, "not a file of solvent's, or damaged")
+            for shape in ((-1, 2), (-1, -1), (2**40, 2**40), (10_000_000, 2))
+        ),
+    ):
+        other = stored.with_name(f"{shape}-{alone}.npz")
+        other.write_bytes(whole)
+        overstate(other, "part 0", shape, alone=alone)
+        refusals.append((partial(read_archive, other, SCHEMA), message))
+    for read, message in refusals:
+        said, taken = peak(read)
+        assert message in said
+        assert taken < 2**20

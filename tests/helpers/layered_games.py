@@ -12,6 +12,7 @@ import pytest
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, Layer, WarmStart
 from solvent.exact.layered.solve import solve_layers
+from solvent.exact.layered.store import KEEPS
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
 from solvent.model.arrays import Floats
@@ -73,6 +74,14 @@ def solve_in(
         except StoppedError:
             assert stop_before is not None
     return written
+
+
+def solve_each(folder: Path, layers: Any) -> dict[str, Path]:
+    """Finished solutions below a folder, one of each kind of what is kept."""
+    folders = {keep: folder / "below" / keep for keep in KEEPS}
+    for keep, place in folders.items():
+        solve_in(place, layers, keep=keep)
+    return folders
 
 
 def contents(folder: Path) -> dict[str, bytes]:

@@ -1,11 +1,11 @@
-"""Decision trees for tests, and the comparison of a game's tree with its arrays and kernels."""
+"""Decision trees for tests, and the comparison of other solutions of a game with its table's."""
 
 from fractions import Fraction
 from typing import Any
 
 import pytest
 
-from solvent.exact import GameTree, TreeSolution, solve, solve_tree
+from solvent.exact import GameTree, SolvedGame, SolvedTable, TreeSolution, solve, solve_tree
 from solvent.model import Game, compile_game
 
 
@@ -26,6 +26,23 @@ def assert_tree_equals_table(game: Game) -> None:
             assert float(tree.value_of(at) - at.collected) == pytest.approx(value, abs=1e-12)
             seen.add(at.state)
     assert seen == set(table.states)
+
+
+def assert_solved_as_table(solved: SolvedGame, game: Game, within: float = 1e-12) -> None:
+    """Values, action values and policies are those of the array solver in every state."""
+    table = compile_game(game)
+    right = SolvedTable(game, table, solve(table))
+    assert solved.lower <= right.upper
+    assert right.lower <= solved.upper
+    for state in table.states:
+        value = right.value_of(state)
+        assert solved.value_of(state) == pytest.approx(value, abs=within), state
+        for player in () if game.is_terminal(state) else range(game.info.players):
+            values, policy = solved.action_values(state, player), solved.policy(state, player)
+            assert values == pytest.approx(right.action_values(state, player), abs=within), state
+            assert tuple(policy) == tuple(game.legal_actions(state)[player])
+            own = sum(share * values[action] for action, share in policy.items())
+            assert own == pytest.approx(value, abs=within), state
 
 
 def dice_choices(state: tuple[int, int]) -> list[Any]:

@@ -76,12 +76,9 @@ def test_a_machine_that_has_not_the_same_package_is_refused(
 def test_a_process_of_another_build_refuses() -> None:
     build = this_build()
     cluster.check_build(build)
-    other = {**build, "the source of solvent": "changed"}
-    with pytest.raises(
-        ClusterError,
-        match=r"runs another build: the source of solvent is \w+ there and changed here; install",
-    ):
-        cluster.check_build(other)
+    message = r"runs another build: the source of solvent is \w+ there and changed here; install"
+    with pytest.raises(ClusterError, match=message):
+        cluster.check_build({**build, "the source of solvent": "changed"})
 
 
 def test_an_address_that_is_none_or_where_nobody_answers_is_named() -> None:
@@ -140,7 +137,6 @@ COMMAND = [
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters run on Linux")
 def test_the_head_is_killed_then_the_driver_and_the_folder_is_the_same(tmp_path: Path) -> None:
     folder = tmp_path / "cluster"
     before: dict[Path, int] = {}
