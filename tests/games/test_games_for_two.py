@@ -1,12 +1,11 @@
-"""Small games for two: symmetry, theorems, minimax, and Pig as it is told and shown."""
+"""Small games for two: symmetry, theorems, counts, and Pig as it is told and shown."""
 
 import base64
 import json
 import random
 import re
 from fractions import Fraction
-from functools import cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any, cast
 
 import numpy as np
@@ -18,15 +17,14 @@ from solvent import (
     best_response,
     compile_game,
     exploitability,
-    make_game,
     policy_value,
 )
-from solvent.exact import SolvedTable, solve, solve_matrix_game
+from solvent.exact import solve
 from solvent.games import Goofspiel, Pig, Soccer, TicTacToe
-from solvent.games.pig.report import HoldSurface, PigPages, hold_surface
+from solvent.games.pig.report import PigPages, hold_surface
 from solvent.games.pig.rules import HOLD, ROLL, Turn
 from solvent.games.soccer import DRAWN, OFF, PLAYING, Pitch, moved
-from solvent.games.tic_tac_toe import Board, winner
+from solvent.games.tic_tac_toe import Board
 from solvent.report.panel import UNKNOWN
 from solvent.report.solved import SolvedTask
 
@@ -65,15 +63,7 @@ def test_against_bids_at_random_it_is_best_to_bid_the_prize(cards: int) -> None:
     assert goofspiel.at_start(policy_value(goofspiel, policy, uniform)) == pytest.approx(best.value)
 
 
-# The published counts of tic-tac-toe, and its value
-
-
-TICTACTOE = TicTacToe()
-
-
-@pytest.fixture(scope="module")
-def board() -> TabularGame:
-    return compile_game(TICTACTOE)
+# The published counts of tic-tac-toe
 
 
 def symmetric(state: Board) -> set[tuple[int, ...]]:
@@ -83,47 +73,21 @@ def symmetric(state: Board) -> set[tuple[int, ...]]:
     return {tuple(b.ravel().tolist()) for one in turned for b in (one, one.T)}
 
 
-def test_the_published_numbers_of_positions(board: TabularGame) -> None:
+def test_the_published_numbers_of_positions() -> None:
+    board = compile_game(TicTacToe())
     assert board.n_states == 5478
     assert len({min(symmetric(state)) for state in board.states}) == 765
 
 
-def test_every_position_has_the_value_of_plain_minimax(board: TabularGame) -> None:
-    solution = solve(board)
-    values = dict(zip(board.states, solution.values.tolist(), strict=True))
-    assert solution.value == solution.lower == solution.upper == 0
-
-    @cache
-    def minimax(state: Board) -> int:
-        won = winner(state)
-        if won is not None:
-            return (1, -1)[won]
-        free = [k for k, mark in enumerate(state.squares) if mark == 0]
-        if not free:
-            return 0
-        player = TICTACTOE.turn(state)
-        following = [
-            minimax(Board((*state.squares[:k], 1 + player, *state.squares[k + 1 :]))) for k in free
-        ]
-        return (max, min)[player](following)
-
-    for state in board.states:
-        # What is won already is no value to come.
-        assert values[state] == (0 if TICTACTOE.is_terminal(state) else minimax(state))
-    assert make_game("tic-tac-toe") == TICTACTOE
+# The rules of Littman's soccer, and its symmetry
 
 
-# The rules of Littman's soccer, its symmetry, and the discount in them
-
-
-SOCCER = Soccer()
-SURE = Soccer("1/1000")
 FORWARD, BACK, LEFT, RIGHT, STAND = range(5)
 
 
 @pytest.fixture(scope="module")
 def soccer() -> TabularGame:
-    return compile_game(SOCCER)
+    return compile_game(Soccer())
 
 
 def pitch(first: tuple[int, int], second: tuple[int, int], ball: int) -> Pitch:
@@ -132,11 +96,6 @@ def pitch(first: tuple[int, int], second: tuple[int, int], ball: int) -> Pitch:
 
 def scored(player: int) -> Pitch:
     return Pitch(OFF, OFF, -1, player)
-
-
-def test_there_are_760_positions_and_three_ends(soccer: TabularGame) -> None:
-    # 20 squares for one, 19 for the other, and the ball at either.
-    assert soccer.n_states == 20 * 19 * 2 + 3
 
 
 # A rule, a pitch, a player and its move, and the pitch after it.
@@ -181,6 +140,8 @@ def turned(state: Pitch) -> Pitch:
 
 
 def test_both_players_see_the_same_game(soccer: TabularGame) -> None:
+    # 20 squares for one, 19 for the other, the ball at either, and three ends.
+    assert soccer.n_states == 20 * 19 * 2 + 3
     solution = solve(soccer)
     assert solution.value == pytest.approx(0, abs=1e-9)
     other = [soccer.index[turned(state)] for state in soccer.states]
@@ -193,25 +154,6 @@ def test_equal_chances_are_one_parameter() -> None:
     assert dict(Soccer(0.25).info.parameters) == {"draw_chance": "1/4"}
 
 
-def test_the_random_end_is_a_discount_of_nine_tenths(soccer: TabularGame) -> None:
-    """Shapley's operator with a discount has the values of the game as its fixed point."""
-    values = solve(soccer).values
-    bare = compile_game(SURE)
-    at = [soccer.index[state] for state in bare.states]
-    for state in (bare.index[outcome.state] for outcome in SOCCER.initial()):
-        payoffs = np.zeros((5, 5))
-        for row in range(bare.row_start[state], bare.row_start[state + 1]):
-            branch = slice(bare.outcome_start[row], bare.outcome_start[row + 1])
-            # Without the end itself, the chances are those of the moves.
-            chances = bare.probability[branch] / np.where(
-                bare.terminal[bare.next_state[branch]], 1, 0.999
-            )
-            after = [at[s] for s in bare.next_state[branch]]
-            payoff = chances @ (bare.outcome_reward[branch] + 0.9 * values[after])
-            payoffs.flat[row - bare.row_start[state]] = payoff
-        assert solve_matrix_game(payoffs).value == pytest.approx(values[at[state]], abs=1e-9)
-
-
 # Pig in the terminal and on its page
 
 
@@ -219,49 +161,11 @@ def test_the_random_end_is_a_discount_of_nine_tenths(soccer: TabularGame) -> Non
 SMALL = Pig(target=14, sides=3)
 
 
-@cache
-def solved(game: Pig) -> SolvedTable:
-    return cast(SolvedTable, solve(game))
-
-
-def surface(game: Pig = SMALL) -> HoldSurface:
-    return hold_surface(solved(game).table, solved(game).solution)
-
-
-def rolls_better(target: int, sides: int) -> tuple[Any, Any]:
-    """[own, other, total] what rolling gains over holding by value iteration, and the chances."""
-    own, other, total = np.ogrid[:target, :target, :target]
-    value = np.full((target,) * 3, 0.5)
-    while True:
-        passed = 1 - value[:, :, 0].T[:, :, None]
-        roll = passed / sides + np.zeros_like(value)
-        for face in range(2, sides + 1):
-            on = value[own, other, np.minimum(total + face, target - 1)]
-            roll += np.where(own + total + face >= target, 1.0, on) / sides
-        hold = 1 - value[other, np.minimum(own + total, target - 1), 0]
-        best = np.where(total == 0, roll, np.maximum(roll, hold))
-        if np.abs(best - value).max() < 1e-13:
-            return roll - hold, best[:, :, 0]
-        value = best
-
-
-def test_the_surface_is_that_of_value_iteration() -> None:
-    found = surface()
-    gain, chance = rolls_better(SMALL.target, SMALL.sides)
-    reached = found.action >= 0
-    reached[:, :, 0] = False
-    clear = reached & (np.abs(gain) > 1e-9)
-    assert clear.sum() > 200
-    assert ((found.action == 1) == (gain < 0))[clear].all()
-    begins = ~np.isnan(found.chance)
-    assert found.chance[begins] == pytest.approx(chance[begins], abs=1e-9)
-    assert 0 < (found.hold_at > 0).sum() < begins.sum()
-
-
 @pytest.mark.slow
 def test_published_at_41_to_49() -> None:
     """Hold from 22 on, but roll at 27 (E. Farmer 2014); 21 is the most frequent total."""
-    found = surface(Pig())
+    solution: Any = solve(Pig())
+    found = hold_surface(solution.table, solution.solution)
     assert found.action[41, 49, [21, 22, 26, 27, 28]].tolist() == [0, 1, 1, 0, 1]
     assert found.runs[41, 49] > 1
     at = found.hold_at
@@ -276,31 +180,32 @@ TEN = Pig(target=10)
 @pytest.mark.parametrize("player", [0, 1])
 def test_the_die_told_leads_to_the_next_turn(player: int) -> None:
     state = Turn(player, (4, 4), 2)
-    seen = set()
-    for outcome in TEN.transition(state, (ROLL, ROLL)):
-        for seed in range(20):
-            told = TEN.tell(state, (ROLL, ROLL), outcome, random.Random(seed))
-            face = int(re.match(r"The die shows (\d)", told)[1])
-            seen.add(face)
-            after = outcome.state
-            if TEN.is_terminal(after):
-                assert face in (4, 5, 6)
-            elif face == 1:
-                assert (after.player, after.scores) == (1 - player, (4, 4))
-            else:
-                assert (after.player, after.total) == (player, 2 + face)
-    assert seen == set(range(1, 7))
+    faces: dict[Turn, set[int]] = {}
+    for outcome, seed in product(TEN.transition(state, (ROLL, ROLL)), range(20)):
+        told = TEN.tell(state, (ROLL, ROLL), outcome, random.Random(seed))
+        face = int(re.match(r"The die shows (\d)", told)[1])
+        faces.setdefault(outcome.state, set()).add(face)
+    [won] = filter(TEN.is_terminal, faces)
+    assert faces == {
+        won: {4, 5, 6},
+        Turn(1 - player, (4, 4), 0): {1},
+        **{Turn(player, (4, 4), 2 + face): {face} for face in (2, 3)},
+    }
     [held] = TEN.transition(state, (HOLD, HOLD))
     assert TEN.tell(state, (HOLD, HOLD), held, random.Random(1)) == ""
 
 
-def test_the_page_shows_the_smallest_totals_and_the_runs() -> None:
-    found = solved(SMALL)
+def test_the_page_shows_the_smallest_totals_the_runs_and_the_chances() -> None:
+    found: Any = solve(SMALL)
     task = SolvedTask(SMALL, found.table, found.solution, cast(Any, None))
     [section] = PigPages().sections(task)
-    data = json.loads(section.html.split('<script type="application/json">')[1].split("<")[0])
-    assert data["names"] == ["hold at", "runs of totals"]
-    shown = np.frombuffer(base64.b64decode(data["numbers"]), "<i2").reshape(2, 14, 14)
+    totals, chances = (
+        json.loads(text.split("<")[0])
+        for text in section.html.split('<script type="application/json">')[1:]
+    )
+    assert totals["names"] == ["hold at", "runs of totals"]
+    shown = np.frombuffer(base64.b64decode(totals["numbers"]), "<i2").reshape(2, 14, 14)
+    won = np.frombuffer(base64.b64decode(chances["numbers"]), "<i2").reshape(14, 14)
     for own, other in np.ndindex(14, 14):
         turns = [Turn(0, (own, other), total) for total in range(14 - own)]
         holds = {t.total: found.policy(t, 0).get(HOLD) for t in turns if t in found.table.index}
@@ -308,4 +213,8 @@ def test_the_page_shows_the_smallest_totals_and_the_runs() -> None:
         changes = pairwise(holds.values())
         assert shown[0, own, other] == first
         assert shown[1, own, other] == sum(bool(after and not before) for before, after in changes)
+        chance = found.value_of(turns[0]) if turns[0] in found.table.index else np.nan
+        expected = UNKNOWN if np.isnan(chance) else round(1e4 * chance)
+        assert won[own, other] == pytest.approx(expected, abs=1)
+    assert 0 < (shown[0] > 0).sum() < (won != UNKNOWN).sum()
     assert "in orange" in section.html

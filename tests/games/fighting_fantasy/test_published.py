@@ -11,7 +11,6 @@ import math
 import re
 from collections.abc import Callable
 from functools import cache, partial
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -26,10 +25,10 @@ from johnston import (
 )
 
 import solvent  # noqa: F401 (registers the environments)
-from solvent import TabularGame, compile_game, make_game
+from solvent import compile_game, make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.benchmark.records import read_bench
-from solvent.exact import GameTree, Score, policy_value, score, solve, solve_tree, state_visitation
+from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.games import FightingFantasy
 from solvent.games.fighting_fantasy.baselines import TREE, TREE_THREE
 from solvent.games.fighting_fantasy.report import ABSENT
@@ -180,10 +179,10 @@ def test_the_five_differences_are_where_the_page_says() -> None:
     assert pairs == [(int(h) + 1, int(o) + 1) for h, o in differing(-4, 12)]
 
 
-def test_without_a_chance_to_win_a_round_there_is_nothing_to_gain() -> None:
-    assert not paper.box().value[0].any()
-    # What is best after a round won is defined, but no round is ever won.
-    assert set(np.unique(paper.box().codes[0])) == {0, 3}
+def band_and_strip(*, exact: bool = False) -> tuple[np.ndarray, np.ndarray]:
+    """[D, 24, L] points that test in defence at 2 STAMINA, and in offence against 3."""
+    tests = paper.box(exact=exact).tests
+    return tests[:, 1, :, :, 1].sum(axis=1), tests[:, :, 2, :, 0].sum(axis=1)
 
 
 @pytest.mark.slow
@@ -195,52 +194,39 @@ def test_the_rule_for_ties_changes_the_number_of_strategies_the_page_says() -> N
     assert changed.size == int(points)
     assert np.unique(np.nonzero(changed)[0]).min() - 10 == 1
     np.testing.assert_allclose(ours.value, exact.value, rtol=1e-9)
-    band = luck_is_tested(exact=True)[:, 1, :, :, 1].sum(axis=1)
+    band, strip = band_and_strip(exact=True)
     assert (band[1:, 2:] == 24).all()
-    strip = luck_is_tested(exact=True)[:, :, 2, :, 0].sum(axis=1)
     assert (strip[:20, 2:] == 24).all()
     assert not strip[20].any()
 
 
-def luck_is_tested(*, exact: bool = False) -> np.ndarray:
-    """[D, 24, 24, L, 2] whether LUCK is tested after rounds (won, lost), by STAMINAs from 1."""
-    found: np.ndarray = paper.box(exact=exact).tests
-    return found
-
-
-def points_that_test() -> dict[int, list[int]]:
-    """The number of points at which LUCK is tested at all, by difference and LUCK."""
-    counts = luck_is_tested().any(axis=-1).sum(axis=(1, 2)).tolist()
-    return dict(zip(range(-10, 11), counts, strict=True))
-
-
 def largest_drops(difference: int) -> list[int]:
     """The LUCKs at which the most points are lost by having one less, from 2 on."""
-    counts = points_that_test()[difference]
-    drops = {luck: counts[luck] - counts[luck - 1] for luck in range(2, 13)}
-    return [luck for luck, drop in drops.items() if drop == max(drops.values())]
+    points_that_test = paper.box().tests[difference + 10].any(axis=-1).sum(axis=(0, 1))
+    drops = np.diff(points_that_test)[1:]
+    return (np.flatnonzero(drops == drops.max()) + 2).tolist()
 
 
-def test_the_transition_between_6_and_5_is_where_the_page_says() -> None:
-    assert [d for d in range(-10, 11) if largest_drops(d) == [6]] == [-5, -4]
-    assert [d for d in range(-10, 11) if len(largest_drops(d)) > 1] == [-9, -8]
-    assert all(len(largest_drops(d)) == 4 and 6 in largest_drops(d) for d in (-9, -8))
-    assert all(largest_drops(d) == [7] for d in range(-3, 4))
-    assert all(largest_drops(d) == [8] for d in range(4, 9))
-
-
-def test_the_defensive_band_is_where_the_page_says() -> None:
-    band = luck_is_tested()[:, 1, :, :, 1].sum(axis=1)
+def test_luck_is_tested_where_the_page_says() -> None:
+    # The transition between 6 and 5.
+    drops = {difference: largest_drops(difference) for difference in range(-10, 11)}
+    assert [d for d, lucks in drops.items() if lucks == [6]] == [-5, -4]
+    several = {d: lucks for d, lucks in drops.items() if len(lucks) > 1}
+    assert [*several] == [-9, -8]
+    assert all(len(lucks) == 4 and 6 in lucks for lucks in several.values())
+    assert [drops[d] for d in range(-3, 9)] == [[7]] * 7 + [[8]] * 5
+    # The defensive band and the offensive strip.
+    band, strip = band_and_strip()
     assert (band[1:, 2:] == 24).all()
     assert not band[0].any()
     assert not band[:, 1].any()
-
-
-def test_the_offensive_strip_is_where_the_page_says() -> None:
-    strip = luck_is_tested()[:, :, 2, :, 0].sum(axis=1)
     assert (strip[:13, 2:] == 24).all()
     assert strip[13:20, 6].tolist() == [24, 18, 14, 11, 8, 6, 5]
     assert not strip[20].any()
+    # Without a chance to win a round there is nothing to gain. What is best after a round won is
+    # defined, but no round is ever won.
+    assert not paper.box().value[0].any()
+    assert set(np.unique(paper.box().codes[0])) == {0, 3}
 
 
 def test_the_page_judges_the_other_claims_of_the_paper() -> None:
@@ -316,19 +302,13 @@ def test_optimum_on_the_page(environment: str, states: str, value: str, width: s
     assert game.n_states == int(states)
     assert solution.value == pytest.approx(float(value), rel=0, abs=5.001e-13)
     assert solution.upper - solution.lower < float(width)
-    assert solution.lower <= solution.value <= solution.upper
     assert gym.spec(environment).reward_threshold == pytest.approx(solution.value, abs=1e-12)
-
-
-@cache
-def default_score(baseline: str) -> Score:
-    game = compile_game(make_game("ff-combat"))
-    return score(game, make_baseline(baseline, game))
 
 
 @pytest.mark.parametrize(("name", "_", "value", "gap", "normalized"), table("baseline"))
 def test_baseline_on_the_page(name: str, _: str, value: str, gap: str, normalized: str) -> None:
-    result = default_score(name)
+    table = compile_game(make_game("ff-combat"))
+    result = score(table, make_baseline(name, table))
     assert f"{result.value:.6f}" == value
     assert f"{result.optimality_gap + 0.0:.6f}".removeprefix("-") == gap
     assert f"{result.normalized:.3f}" == normalized
@@ -347,32 +327,20 @@ def test_the_damage_on_the_page_is_the_damage_of_the_rules() -> None:
     assert lost == (damage.lost, damage.lost_lucky, damage.lost_unlucky)
 
 
-@pytest.fixture(scope="module")
-def value() -> Any:
-    """[21, 24, 24, 13] by difference, STAMINAs from 1, and LUCK."""
-    return paper.box().value
-
-
-def test_more_skill_stamina_or_luck_never_hurts(value: Any) -> None:
+def test_more_skill_stamina_or_luck_never_hurts_and_without_luck_sides_are_alike() -> None:
+    value = paper.box().value  # [21, 24, 24, 13] by difference, STAMINAs from 1, and LUCK.
     # Play by the paper's rule gives up a relative 1e-10 where victory is all but certain.
     for axis, sign in enumerate((1, 1, -1, 1)):
         assert (sign * np.diff(value, axis=axis) >= -1e-9).all()
-
-
-def test_without_luck_one_side_wins_as_often_as_the_other_loses(value: Any) -> None:
-    without = value[..., 0]
-    mirrored = without[::-1].swapaxes(1, 2)
-    np.testing.assert_allclose(without + mirrored, 1, rtol=0, atol=1e-13)
+    # Without LUCK one side wins as often as the other loses.
+    mirrored = value[::-1, ..., 0].swapaxes(1, 2)
+    np.testing.assert_allclose(value[..., 0] + mirrored, 1, rtol=0, atol=1e-13)
 
 
 @pytest.mark.parametrize("name", paper.FIGURES)
-def test_the_picture_in_the_documentation_is_that_of_the_simulation(name: str) -> None:
+def test_the_picture_is_that_of_combats_won_as_often_as_the_equation_says(name: str) -> None:
     check_figure(paper.picture(name), DOCS / "games" / f"{name}.svg", 20_000)
     assert f"](../games/{name}.svg)" in (DOCS / "notes/fighting-fantasy.md").read_text("utf-8")
-
-
-@pytest.mark.parametrize("name", paper.FIGURES)
-def test_combats_are_won_as_often_as_the_equation_says(name: str) -> None:
     figure, tally = paper.FIGURES[name], paper.simulated(name)
     assert np.mean([found.fought for found in tally.values()]) == 1000
     squares = []
@@ -385,13 +353,6 @@ def test_combats_are_won_as_often_as_the_equation_says(name: str) -> None:
     assert len(squares) > 30
     assert np.mean(squares) == pytest.approx(1, abs=4 * np.sqrt(2 / len(squares)))
     assert max(squares) < 25
-
-
-def test_equation_6_equals_the_solver_exactly() -> None:
-    for difference, hero, opponent in product((-10, -3, 0, 2, 10), (1, 4, 7), (2, 5, 8)):
-        game = GameTree(FightingFantasy(difference, hero, opponent, 0))
-        exact = solve_tree(game.choices, game.score, game.start).value
-        assert victory_without_luck(round_probabilities(difference), hero, opponent) == exact
 
 
 @pytest.mark.parametrize(
@@ -428,58 +389,54 @@ def test_equation_13_as_printed_is_no_probability() -> None:
 # The rules of thumb for Fighting Fantasy combat
 
 
-@pytest.fixture(scope="module")
-def game() -> TabularGame:
-    return compile_game(FightingFantasy())
+# After which rounds simple rules test LUCK whenever any is left.
+SIMPLE: dict[str, set[str]] = {
+    "never": set(),
+    "always": {"won", "lost"},
+    "offensive": {"won"},
+    "defensive": {"lost"},
+}
 
 
-def baseline_tests(name: str, game: TabularGame, state: Combat) -> bool:
-    return bool(make_baseline(name, game).probabilities[game.index[state], TEST])
-
-
-@pytest.mark.parametrize(
-    ("name", "after_won", "after_lost"),
-    [
-        ("never", False, False),
-        ("always", True, True),
-        ("offensive", True, False),
-        ("defensive", False, True),
-    ],
-)
-def test_simple_rules(game: TabularGame, name: str, after_won: bool, after_lost: bool) -> None:
-    probabilities = make_baseline(name, game).probabilities
+def test_simple_rules() -> None:
+    game = compile_game(FightingFantasy())
     states: list[Any] = list(game.states)
-    wanted = np.array(
-        [
-            s.luck > 0 and {"won": after_won, "lost": after_lost, "over": False}[s.round]
-            for s in states
-        ]
-    )
-    assert (probabilities[:, TEST] == wanted).all()
-    assert (probabilities.sum(axis=1) == ~game.terminal).all()
+    for name, rounds in SIMPLE.items():
+        probabilities = make_baseline(name, game).probabilities
+        wanted = [s.luck > 0 and s.round in rounds for s in states]
+        assert (probabilities[:, TEST] == wanted).all(), name
+        assert (probabilities.sum(axis=1) == ~game.terminal).all(), name
 
 
-@pytest.mark.parametrize(
-    ("state", "tested", "why"),
-    [
-        (Combat(0, 9, 9, 7, "won"), True, "a test is likely to succeed: offence"),
-        (Combat(0, 9, 9, 7, "lost"), False, "rounds are not easy to win: no defence"),
-        (Combat(0, 9, 2, 7, "won"), False, "an ordinary hit is enough"),
-        (Combat(3, 8, 9, 7, "lost"), True, "rounds are easy to win: defence"),
-        (Combat(3, 9, 9, 7, "lost"), False, "the hero can absorb many losses"),
-        (Combat(3, 9, 9, 7, "won"), False, "LUCK is stored where victory is likely"),
-        (Combat(0, 2, 9, 6, "lost"), True, "emergency: the loss would be the last"),
-        (Combat(0, 1, 9, 6, "lost"), False, "even a success would not help"),
-        (Combat(0, 3, 9, 6, "lost"), False, "no emergency"),
-        (Combat(-4, 9, 9, 6, "won"), True, "overwhelmed: offence"),
-        (Combat(-4, 2, 9, 6, "lost"), False, "overwhelmed: no defence"),
-        (Combat(-3, 9, 9, 6, "won"), False, "not overwhelmed"),
-        (Combat(0, 2, 9, 3, "lost"), False, "hardly any LUCK"),
-    ],
-)
-def test_coarse_rule(state: Combat, tested: bool, why: str) -> None:
-    table = compile_game(FightingFantasy([-4, 3], [1, 9], [1, 9], [0, 7]))
-    assert baseline_tests("coarse", table, state) == tested, why
+# Whether a rule tests LUCK in a state, and why.
+TESTED = [
+    ("coarse", Combat(0, 9, 9, 7, "won"), True, "a test is likely to succeed: offence"),
+    ("coarse", Combat(0, 9, 9, 7, "lost"), False, "rounds are not easy to win: no defence"),
+    ("coarse", Combat(0, 9, 2, 7, "won"), False, "an ordinary hit is enough"),
+    ("coarse", Combat(3, 8, 9, 7, "lost"), True, "rounds are easy to win: defence"),
+    ("coarse", Combat(3, 9, 9, 7, "lost"), False, "the hero can absorb many losses"),
+    ("coarse", Combat(3, 9, 9, 7, "won"), False, "LUCK is stored where victory is likely"),
+    ("coarse", Combat(0, 2, 9, 6, "lost"), True, "emergency: the loss would be the last"),
+    ("coarse", Combat(0, 1, 9, 6, "lost"), False, "even a success would not help"),
+    ("coarse", Combat(0, 3, 9, 6, "lost"), False, "no emergency"),
+    ("coarse", Combat(-4, 9, 9, 6, "won"), True, "overwhelmed: offence"),
+    ("coarse", Combat(-4, 2, 9, 6, "lost"), False, "overwhelmed: no defence"),
+    ("coarse", Combat(-3, 9, 9, 6, "won"), False, "not overwhelmed"),
+    ("coarse", Combat(0, 2, 9, 3, "lost"), False, "hardly any LUCK"),
+    ("tree", Combat(0, 12, 12, 9, "won"), True, "its code says so"),
+    ("tree", Combat(0, 12, 12, 9, "lost"), False, "its code says so"),
+    ("tree", Combat(0, 12, 2, 9, "won"), False, "its code says so"),
+    ("tree", Combat(0, 2, 12, 5, "lost"), True, "its code says so"),
+    ("tree", Combat(0, 2, 12, 5, "won"), False, "its code says so"),
+    ("tree", Combat(0, 2, 12, 3, "lost"), False, "its code says so"),
+]
+
+
+def test_rules_of_thumb_test_luck_where_they_say() -> None:
+    table = compile_game(FightingFantasy([-4, 3], [1, 12], [1, 12], [0, 9]))
+    rules = {name: make_baseline(name, table).probabilities[:, TEST] for name in ("coarse", "tree")}
+    for name, state, tested, why in TESTED:
+        assert rules[name][table.index[state]] == tested, (name, state, why)
 
 
 def test_rules_about_skill_are_not_offered_where_there_is_none() -> None:
@@ -503,29 +460,6 @@ def as_data(tree: Any, node: int = 0) -> Any:
 )
 def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept: Any) -> None:
     assert as_data(paper.paper_tree(damage)) == kept
-
-
-def test_the_tree_answers_with_the_codes_of_the_figure() -> None:
-    # The caption of Fig. 4 explains 0, 2 and 3; no leaf says 1.
-    def leaves(branch: Any) -> list[int]:
-        if isinstance(branch, int):
-            return [branch]
-        return leaves(branch[2]) + leaves(branch[3])
-
-    assert set(leaves(TREE)) == {0, 2, 3}
-    assert len(leaves(TREE)) == 15
-
-
-def test_the_tree_tests_where_its_code_says(game: TabularGame) -> None:
-    for state, tested in (
-        (Combat(0, 12, 12, 9, "won"), True),
-        (Combat(0, 12, 12, 9, "lost"), False),
-        (Combat(0, 12, 2, 9, "won"), False),
-        (Combat(0, 2, 12, 5, "lost"), True),
-        (Combat(0, 2, 12, 5, "won"), False),
-        (Combat(0, 2, 12, 3, "lost"), False),
-    ):
-        assert baseline_tests("tree", game, state) == tested
 
 
 # The maps of combat: colours are exact values, digits the strategies, frames the mistakes

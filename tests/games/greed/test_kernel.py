@@ -15,15 +15,16 @@ import pytest
 from doc_pages import DOCS, check_figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from tree_checks import assert_solved_as_table
 
 from solvent import make_game
 from solvent.baselines import make_baseline
-from solvent.exact import CertificateError, SolvedGame, SolvedTable, solve, with_table
+from solvent.exact import CertificateError, solve, with_table
 from solvent.games.greed.baselines import PLANS, SAMPLE_GAME
 from solvent.games.greed.kernel import GreedSolution, error_bound, solve_greed, sum_chances
 from solvent.games.greed.report import STAND, maps_of
 from solvent.games.greed.rules import Greed
-from solvent.model import TabularGame, compile_game, dice_sum, probability_at_most, ways_to_sum
+from solvent.model import compile_game, dice_sum, probability_at_most, ways_to_sum
 from solvent.report.page import render
 
 # Greed's kernel against exact rationals and the generic solver, and the baselines of Greed
@@ -81,10 +82,6 @@ def exact_ratings(limit: int, sides: int, extra_dice: int = 0) -> Exact:
 HALVES = {-1: Fraction(0), 0: Fraction(1, 2), 1: Fraction(1)}
 
 
-def positions(limit: int) -> list[tuple[int, int]]:
-    return list(np.ndindex(limit + 1, limit + 1))
-
-
 @pytest.mark.parametrize(("limit", "sides"), RULESETS)
 def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
     limit: int, sides: int
@@ -95,7 +92,7 @@ def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
     for last in (False, True):
         rolls = exact.last_rolls if last else exact.normal_rolls
         fewest = kernel.last_roll if last else kernel.normal_roll
-        for at in positions(limit):
+        for at in np.ndindex(limit + 1, limit + 1):
             assert tuple(kernel.optimal_rolls(*at, last=last)) == rolls[at]
             assert fewest[at] == rolls[at][0]
 
@@ -106,7 +103,7 @@ def test_more_dice_than_the_bound_are_never_better(limit: int, sides: int) -> No
     bounded, free = exact_ratings(limit, sides), exact_ratings(limit, sides, 12)
     assert (bounded.normal == free.normal).all()
     assert (bounded.last == free.last).all()
-    for at in positions(limit):
+    for at in np.ndindex(limit + 1, limit + 1):
         # Beyond the bound a roll can at most be as bad as everything else.
         for rolls in (free.normal_rolls, free.last_rolls):
             assert rolls[at][0] <= game.most_dice(at[0])
@@ -147,60 +144,33 @@ def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: 
     assert error_bound(normal, last, sides) >= max(np.abs(noise).max(), 0.0)
 
 
-def test_a_bracket_that_is_too_wide_is_an_error() -> None:
+def test_a_bracket_that_is_too_wide_and_scores_beyond_the_limit_are_refused() -> None:
     with pytest.raises(CertificateError, match="greed with limit 100 and sides 6"):
         solve_greed(tolerance=1e-15)
-
-
-def test_scores_beyond_the_limit_are_refused() -> None:
     for score, other in ((-1, 0), (0, 101)):
         with pytest.raises(ValueError, match="allowed are whole numbers from 0 to 100"):
             solve_greed().ratings(score, other)
 
 
-def test_the_kernel_agrees_with_the_table_in_every_state() -> None:
-    game = Greed(9, 4)
-    table = compile_game(game)
-    solved, other = solve_greed(9, 4), SolvedTable(game, table, solve(table))
-    assert isinstance(solved, SolvedGame)
-    assert solved.lower <= other.value <= solved.upper
-    for state in table.states:
-        assert solved.value_of(state) == pytest.approx(other.value_of(state), abs=1e-12)
-        if game.is_terminal(state):
-            continue
-        for player in (0, 1):
-            values = solved.action_values(state, player)
-            assert values == pytest.approx(other.action_values(state, player), abs=1e-12)
-            policy = solved.policy(state, player)
-            assert tuple(policy) == game.legal_actions(state)[player]
-            own = sum(share * values[action] for action, share in policy.items())
-            assert own == pytest.approx(solved.value_of(state), abs=1e-12)
-
-
-def test_rules_are_solved_by_the_kernel_and_have_a_table_on_demand_if_it_is_small_enough() -> None:
+def test_rules_are_solved_by_the_kernel_which_agrees_with_the_table_in_every_state() -> None:
     small, large = solve(Greed(9, 4)), solve(Greed(1000, 60))
     assert type(small) is type(large) is GreedSolution
+    assert_solved_as_table(small, Greed(9, 4))
     assert large.value == solve_greed(1000, 60).value
-    assert with_table(large) is None
+    # It has a table on demand if that is small enough.
     tabled = with_table(small)
-    assert with_table(tabled) is tabled
     assert tabled.game is small.game
-    assert tabled.value == solve(compile_game(Greed(9, 4))).value
     assert small.lower <= tabled.lower <= tabled.upper <= small.upper
+    assert with_table(large) is None
 
 
 # What the policies for Greed do, and what they are worth
 
 
-@cache
-def table(limit: int, sides: int) -> TabularGame:
-    return compile_game(Greed(limit, sides))
-
-
 def test_one_in_twenty_rolls_the_most_dice_that_go_bust_at_most_once_in_20() -> None:
-    game = table(30, 5)
-    policy = make_baseline("one-in-twenty", game)
     rules = Greed(30, 5)
+    game = compile_game(rules)
+    policy = make_baseline("one-in-twenty", game)
     for index in np.flatnonzero(game.on_turn(0)).tolist():
         _, (own, other), phase = game.states[index]
         if phase != "play":
@@ -217,23 +187,16 @@ def test_one_in_twenty_rolls_the_most_dice_that_go_bust_at_most_once_in_20() -> 
     assert PLANS["one-in-twenty"](Greed(51, 30))[0][0, 0] == 2
 
 
-def test_the_published_moves_are_a_game_of_the_rules() -> None:
+def test_the_published_moves_are_a_game_of_the_rules_and_cost_what_is_published() -> None:
     """74, 89, 90, 95, 100 and 104 are reached by the dice that were rolled."""
-    scores, player = [0, 0], 0
-    for (own, other), after in zip(SAMPLE_GAME, (74, 89, 90, 95, 100, 104), strict=True):
-        assert (scores[player], scores[1 - player]) == (own, other)
-        assert after - own in dice_sum(SAMPLE_GAME[own, other])
-        scores[player], player = after, 1 - player
-
-
-def test_what_the_published_moves_cost() -> None:
-    ratings = solve_greed(100, 6)
-    losses = {
-        at: ratings.normal[at] - ratings.ratings(*at)[rolled] for at, rolled in SAMPLE_GAME.items()
-    }
+    ratings, scores, losses = solve_greed(100, 6), (0, 0), {}
+    for (at, rolled), after in zip(SAMPLE_GAME.items(), (74, 89, 90, 95, 100, 104), strict=True):
+        assert at == scores
+        assert after - at[0] in dice_sum(rolled)
+        losses[at] = ratings.normal[at] - ratings.ratings(*at)[rolled]
+        scores = (at[1], after)
     assert losses[0, 0] == pytest.approx(0.513841733041 - 0.505256, abs=5e-7)
-    optimal = [at for at, loss in losses.items() if abs(loss) < 1e-12]
-    assert optimal == [(74, 89), (89, 90)]
+    assert [at for at, loss in losses.items() if abs(loss) < 1e-12] == [(74, 89), (89, 90)]
     assert max(losses, key=losses.__getitem__) == (90, 95)
 
 
