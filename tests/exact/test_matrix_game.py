@@ -308,6 +308,12 @@ DOMINATED: list[tuple[str, Any, dict[str, bool], str]] = [
         )
         for mixed in (True, False)
     ),
+    (
+        "a single action may be weakly better",
+        [[1.0, 1], [1, 0]],
+        {"weak": True, "mixed": False},
+        "round 1: row 1 by 0\nround 1: column 0 by 1\nleft: rows [0], columns [1]",
+    ),
     ("weak dominance is an option", WEAK, {}, "left: rows [0, 1, 2], columns [0, 1, 2]"),
     (
         "a mix that is weakly better",
