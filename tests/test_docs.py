@@ -17,6 +17,7 @@ from types import ModuleType
 
 import pytest
 from commands import answer, run, said
+from doc_pages import DOCS, blocks_of
 
 import solvent
 from solvent import tabular
@@ -27,8 +28,6 @@ from solvent.games.greed.kernel import solve_greed
 from solvent.model import cache
 
 ROOT = Path(__file__).parents[1]
-DOCS = ROOT / "docs"
-BLOCK = re.compile(r"^( *)```python\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
 PAGES = [page.relative_to(DOCS).as_posix() for page in sorted(DOCS.rglob("*.md"))]
 
 # The first line of a block that needs the names or files of the one before it.
@@ -63,12 +62,7 @@ NEEDED = {
 }
 
 
-def blocks_of(page: str) -> list[str]:
-    """The page's Python blocks, but those of files, which have a title."""
-    return [textwrap.dedent(m[2]) for m in BLOCK.finditer((DOCS / page).read_text("utf-8"))]
-
-
-BLOCKS = {(page, n): block for page in PAGES for n, block in enumerate(blocks_of(page))}
+BLOCKS = {(page, n): block for page in PAGES for n, block in enumerate(blocks_of(page, "python"))}
 
 
 def pasted(page: str, n: int) -> str:
@@ -110,7 +104,7 @@ def test_a_block_prints_what_the_page_shows(
     exec(compile(pasted(page, n), page, "exec"), {"__name__": "documentation"})
     text = (DOCS / page).read_text("utf-8")
     outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    shown = re.findall(r"^```text\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
+    shown = blocks_of(page, "text")
     shown += [textwrap.dedent(block) for block in re.findall(r"^(?: {4}.*\n)+", outside, re.M)]
     assert capsys.readouterr().out == "".join(shown)
 
@@ -186,14 +180,8 @@ def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
 SHOWN = ["quickstart.md", "cli.md", "gamebook-format.md"]
 
 
-def shown_in(page: str, language: str) -> list[str]:
-    text = (DOCS / page).read_text(encoding="utf-8")
-    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
-    return [textwrap.dedent(body) for _, body in found]
-
-
 @pytest.mark.parametrize(
-    "block", [pytest.param(b, id=b.splitlines()[0]) for p in SHOWN for b in shown_in(p, "console")]
+    "block", [pytest.param(b, id=b.splitlines()[0]) for p in SHOWN for b in blocks_of(p, "console")]
 )
 def test_the_command_prints_what_the_page_shows(
     block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -557,13 +557,10 @@ def test_the_page_is_one_small_file(tmp_path: Path) -> None:
     assert 'nonce="abc"' in render(None, live_grid_page(), nonce="abc")
 
 
-def test_the_rules_that_it_exports_are_a_game() -> None:
+def test_the_rules_that_it_exports_are_a_game_and_work_in_the_command(tmp_path: Path) -> None:
     """The grid in the template is FrozenLake's."""
     check_game(drawn_grid.DrawnGrid())
     assert solve(drawn_grid.DrawnGrid()).value == pytest.approx(14 / 17, abs=1e-12)
-
-
-def test_an_exported_file_works_in_the_command(tmp_path: Path) -> None:
     file = tmp_path / "my_grid.py"
     file.write_text(Path(drawn_grid.__file__).read_text().replace("DISCOUNT = 1", "DISCOUNT = 0.9"))
     game = make_game(str(file))

@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping
 from itertools import takewhile
 from pathlib import Path
+from textwrap import dedent
 
 DOCS = Path(__file__).parents[2] / "docs"
 
@@ -19,6 +20,13 @@ def table_rows(text: str, heading: str) -> list[tuple[str, ...]]:
     assert found, heading
     lines = takewhile(lambda line: line.startswith("|"), table.splitlines()[2:])
     return [tuple(map(_plain, line.strip("|").split("|"))) for line in lines]
+
+
+def blocks_of(page: str, language: str) -> list[str]:
+    """A page's blocks in a language, but those of files, which have a title."""
+    text = (DOCS / page).read_text(encoding="utf-8")
+    found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
+    return [dedent(body) for _, body in found]
 
 
 def _plain(cell: str) -> str:

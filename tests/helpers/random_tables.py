@@ -30,6 +30,13 @@ def predicted(model: Any, game: TabularGame, seen: np.ndarray, *, masked: bool) 
     return TabularPolicy.deterministic(game, actions)
 
 
+def put(array: Any, place: Any, value: Any) -> Any:
+    """A copy of an array with other values in some places."""
+    copy = np.array(array)
+    copy[place] = value
+    return copy
+
+
 def random_table(seed: int, player: int = 0) -> TabularGame:
     """A table of up to 9 states in which `player` alone chooses.
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 import pytest
+from random_tables import put
 from refusals import assert_refused
 
 from solvent import make_game, solve
@@ -304,29 +305,23 @@ class Tabulated(Pig):
         return replace(table, **{name: change(table) for name, change in self.changes.items()})
 
 
-def changed(array: Any, place: Any, value: Any) -> Any:
-    copy = np.array(array)
-    copy[place] = value
-    return copy
-
-
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
         (
-            {"outcome_reward": lambda t: changed(t.outcome_reward, 0, 7)},
+            {"outcome_reward": lambda t: put(t.outcome_reward, 0, 7)},
             "tabulate\\(\\) has .* the rules",
         ),
         (
-            {"initial": lambda t: changed(t.initial, slice(0, 2), 0.5)},
+            {"initial": lambda t: put(t.initial, slice(0, 2), 0.5)},
             "initial probabilities differ",
         ),
         (
-            {"observation": lambda t: (t.observation[0], changed(t.observation[1], (0, 0), 0.7))},
+            {"observation": lambda t: (t.observation[0], put(t.observation[1], (0, 0), 0.7))},
             "observations differ",
         ),
         (
-            {"probability": lambda t: changed(t.probability, slice(0, 2), (0.75, 0.25))},
+            {"probability": lambda t: put(t.probability, slice(0, 2), (0.75, 0.25))},
             "tabulate\\(\\) has .* the rules",
         ),
         (

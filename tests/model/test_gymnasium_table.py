@@ -78,9 +78,6 @@ def test_the_board_is_that_of_the_environment() -> None:
     assert game.draw(Cell(123, over=True)).startswith("state 123: row 1, column 1, passenger")
     small = GymnasiumTable.from_env(gym.make("FrozenLake-v1", desc=["SFF", "FFG"]))
     assert {axis: len(values) for axis, values in small.board.items()} == {"row": 2, "column": 3}
-    plain = GymnasiumTable(coin(0.5, 0.5), [1])
-    assert plain.info.actions == (("0",),)
-    assert plain.draw(Cell(0, over=False)) == "state 0"
 
 
 def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:

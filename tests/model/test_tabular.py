@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 from random_games import RandomGame
-from random_tables import legal_actions_played
+from random_tables import legal_actions_played, put
 from refusals import assert_refused
 from two_players import random_policy
 
@@ -309,12 +309,6 @@ def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
     )
     with pytest.raises(ValueError, match=message):
         against(pig, TabularPolicy.uniform(other, player=1))
-
-
-def put(array: Any, place: Any, value: Any) -> Any:
-    copy = array.copy()
-    copy[place] = value
-    return copy
 
 
 STATE = r"state Turn\(player=\d, scores=\(0, 0\), total=\d\)"

@@ -82,11 +82,8 @@ def test_every_element_is_closed_and_links_lead_somewhere(page: Page) -> None:
 
 
 def test_the_numbers_of_agents_are_those_of_the_results(
-    page: Page, text: str, tasks: list[dict[str, Any]]
+    page: Page, tasks: list[dict[str, Any]]
 ) -> None:
-    assert "<h3>Learning curves, as recorded</h3>" in text
-    heads = re.findall(r'<th class="n">([^<]+),<br>recorded</th>', text)
-    assert heads[:2] == ["steps", "CPU s"]
     for task in tasks:
         anchor = task["env"].partition("/")[2]
         for agent in task["agents"]:
@@ -268,7 +265,6 @@ def test_a_game_has_a_page_without_any_training(
         else:
             assert row[1] == gaps[0]
     assert words in text
-    assert "<h3>Agents</h3>" not in text
     assert "Learning curves" not in text
     test_the_page_needs_nothing_but_itself(text, page)
 
