@@ -25,6 +25,7 @@ from solvent.model import (
     GameInfo,
     Outcome,
     RationalGame,
+    Rules,
     TabularPolicy,
     TooManyStatesError,
     VectorizedGame,
@@ -286,6 +287,12 @@ def test_a_constant_policy_takes_the_lowest_legal_action_where_its_own_is_illega
     assert (whole.player, whole.probabilities.dtype) == (0, found.probabilities.dtype)
     wrong = ((2, 0, "action is 2; allowed are"), (1, -1, "player is -1; allowed are"))
     assert_refused(wrong, lambda action, player: TabularPolicy.constant(pig, action, player=player))
+
+
+def test_an_observation_is_the_state_in_units_of_its_scale() -> None:
+    rules = Rules()
+    rules.scale = (4, 10)
+    assert rules.observe((1, 5), 0).tolist() == [0.25, 0.5]
 
 
 def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
