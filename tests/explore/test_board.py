@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from explored import GAMES, client, explorer, line_at, solved, waited
+from explored import GAMES, client, explorer, line_at, random_line, solved, waited
 from rich.console import Console
 
 from solvent import make_game
@@ -41,16 +41,6 @@ from solvent.model.registry import GameSpec, game_specs
 from solvent.report.page import render as report
 
 LINES = ("lake", "greed", "tic-tac-toe", "goofspiel", "ff-combat", "gamebook", "soccer")
-
-
-def random_line(name: str, seed: int, most: int = 40) -> Line:
-    """A line in which all actions are drawn at random."""
-    dice = random.Random(seed)
-    line = Line(solved(name), dice.choice(solved(name).game.initial()).state)
-    while not line.over and len(line.plies) < most:
-        legal = line.game.legal_actions(line.state)
-        line = line.moved(tuple(dice.choice(own) for own in legal), None, dice)
-    return line
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -18,7 +18,7 @@ import numpy as np
 import pytest
 from bad_files import CONTENTS
 from commands import refusal, said
-from explored import client, explorer, line_at, numbers, solved
+from explored import client, explorer, line_at, numbers, random_line, solved
 from timed_football import tiny
 from two_players import random_policy
 
@@ -57,18 +57,12 @@ from solvent.tabular import ALGORITHMS
 GAMES = ("greed", "greed without a table", "lake", "one shot", "gamebook", "football-strategy")
 
 
-def some_states(name: str, count: int = 6) -> list[Any]:
-    """States that a random episode comes through, terminal ones too."""
-    game, found = solved(name).game, []
-    dice = random.Random(5)
-    while len(found) < count:
-        state = dice.choice(game.initial()).state
-        while not game.is_terminal(state) and len(found) < count:
-            found.append(state)
-            joint = tuple(dice.choice(own) for own in game.legal_actions(state))
-            state = dice.choice(game.transition(state, joint)).state
-        found.append(state)
-    return found
+def some_states(name: str) -> list[Any]:
+    """States that random episodes begin with, come through and end in."""
+    lines = [random_line(name, seed) for seed in range(3)]
+    states = [(line, one) for line in lines for one in (line.start, line.state)]
+    states += [(line, ply.state) for line in lines for ply in line.plies[1:3]]
+    return [line.solved_state(state) for line, state in states]
 
 
 every_game = pytest.mark.parametrize(

@@ -58,6 +58,16 @@ def client(games: str | Explorer) -> Any:
     return make_app(Library.of(own)).test_client()
 
 
+def random_line(name: str, seed: int, most: int = 40) -> Line:
+    """A line in which all actions are drawn at random."""
+    dice = random.Random(seed)
+    line = Line(solved(name), dice.choice(solved(name).game.initial()).state)
+    while not line.over and len(line.plies) < most:
+        legal = line.game.legal_actions(line.state)
+        line = line.moved(tuple(dice.choice(own) for own in legal), None, dice)
+    return line
+
+
 def waited(own: Explorer, address: str) -> str:
     """A page, once what it waits for has ended."""
     for _ in range(200):
