@@ -51,12 +51,6 @@ def solvent(folder: Path, commands: Sequence[str], *paths: Path) -> str:
     return run(RUN.format(commands=words), folder, *paths)
 
 
-def test_the_page_installs_the_package_and_then_uses_it() -> None:
-    assert [c for c in commands() if not c.startswith("solvent ")] == ["pip install ."]
-    verbs = {c.split()[1] for c in commands() if c != "pip install ."}
-    assert verbs == {"list", "solve", "play", "train", "score", "report", "bench"}
-
-
 def test_the_quick_commands_of_the_page(package: Path) -> None:
     quick = ("solvent list", "solvent solve", "solvent play")
     shown = solvent(package, [command for command in commands() if command.startswith(quick)])

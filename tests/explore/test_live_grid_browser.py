@@ -372,9 +372,8 @@ def test_the_keyboard_draws_steps_and_runs(page: Any) -> None:
 
 
 def test_what_an_address_or_a_file_must_not_say_is_told(page: Any, address: str) -> None:
-    hostile = "#map=S%3Cimg/....&step=1"
     for what in (
-        hostile,
+        "#map=S%3Cimg/....&step=1",
         "#map=S./.",
         "#map=S.&gamma=2",
         "#map=S.&wind=9,0",
