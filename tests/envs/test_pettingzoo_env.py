@@ -74,7 +74,7 @@ def test_games_are_modules_too() -> None:
     assert_refused(rows, getattr, AttributeError)
 
 
-# Environments of football with a clock, which has no table: single, vectorised, for two agents
+# Environments of football with a clock, which has no table
 
 
 @pytest.mark.parametrize("name", [n for n in ENVIRONMENTS if not samples_table(n)])
