@@ -248,7 +248,7 @@ class SeatBatch(TableSimulator, SeatSimulator):
 
     def _rows(self) -> NDArray[np.int32]:
         episodes = self._episodes
-        return episodes.side * self.table.n_states + episodes.state
+        return episodes.side * self.game.n_states + episodes.state
 
     def over(self) -> Bools:
         return self._episodes.over

@@ -342,7 +342,7 @@ class TableEpisode(TableState):
             assert self._stream is not None
             if len(self.seats) > 1:
                 self._side = int(self._stream.draw() >= DRAWS // 2)
-                self._base = self._side * self.table.n_states
+                self._base = self._side * self.game.n_states
             self._draw_opponent(self.pool, self._stream)
         self._transition(-1)
         self._owed, self.over = 0.0, False

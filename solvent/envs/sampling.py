@@ -58,7 +58,7 @@ Shapes, with S states, V views, A actions and K rows:
 ===================  ==================  =====================================================
 
 **The opponent's policy** is one list of thresholds for its legal actions in all states, first
-against view 0, then against view 1; ``choices`` is the length of the list.
+against view 0, then against view 1.
 
 **Rewards.** Player 1 receives the negative of player 0's rewards and, at the end, the lowest
 plus the highest return of the game (``info.reward_range``, if it is finite). So the return of an
@@ -315,14 +315,12 @@ class SeatTable:
     """A game as its players see it; the module's table gives the shapes."""
 
     seats: tuple[int, ...]
-    n_states: int
     node: NDArray[np.int32]
     rank: NDArray[Any]
     mask: NDArray[np.int8]
     observation: NDArray[Any]
     sign: Floats
     bonus: Floats
-    choices: int
 
 
 @remembered
@@ -385,14 +383,12 @@ def seat_table(
     bonus = bonus_of(game.info)
     return SeatTable(
         seats=seats,
-        n_states=game.n_states,
         node=np.concatenate([_node(game, s, own) for s, own in zip(seats, firsts, strict=True)]),
         rank=np.concatenate([_rank(mask) for mask in masks]),
         mask=np.concatenate([mask | game.terminal[:, None] for mask in masks]).astype(np.int8),
         observation=np.concatenate(seen) if len(seats) > 1 else seen[0],
         sign=np.array([1.0 - 2.0 * seat for seat in seats]),
         bonus=np.array([seat * bonus for seat in seats], float),
-        choices=int(sum(count.sum() for count in counts)),
     )
 
 
@@ -472,7 +468,7 @@ class Pool(NamedTuple):
     Attributes:
         sides: [V] int64 thresholds from which one of the learner's seats is drawn.
         weight: [K] int64 thresholds from which one of the K opponents is drawn.
-        policy: [K, C] int64 thresholds of the actions of each, C = ``SeatTable.choices``.
+        policy: [K, C] int64 thresholds of the C actions of each.
     """
 
     sides: Ints
@@ -502,11 +498,9 @@ def opponent_pool(
     listed = _listed(opponents)
     chances = check_weights(weights, len(listed))
     policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]
-    cuts = np.empty((len(listed), table.choices), np.int64)
-    for k, views in enumerate(policies):
-        cuts[k] = np.concatenate([_action_thresholds(policy, game) for policy in views])
+    cuts = [np.concatenate([_action_thresholds(one, game) for one in views]) for views in policies]
     drawn = inverse_cdf(chances, np.array([0, len(listed)]))
-    return Pool(evenly(len(table.seats)), drawn, cuts), tuple(policies)
+    return Pool(evenly(len(table.seats)), drawn, np.stack(cuts)), tuple(policies)
 
 
 def _listed(given: Any) -> list[Any]:
