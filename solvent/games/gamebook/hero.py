@@ -6,7 +6,6 @@ Validation runs in steps (:mod:`solvent.games.gamebook.loader`): the constants, 
 without its sections, the sections. The validators of a step receive the result of the step before.
 """
 
-import difflib
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
@@ -39,6 +38,7 @@ from solvent.games.gamebook.expressions import (
     parts_of,
     total,
 )
+from solvent.model.parameters import nearest
 
 
 def similar(name: str, names: Collection[str]) -> str:
@@ -49,9 +49,8 @@ def similar(name: str, names: Collection[str]) -> str:
         names: The known names.
     """
     # A file may have many unknown names, so few are searched for a similar one.
-    near = difflib.get_close_matches(name, list(names)[:200], 1)
-    shown = ", ".join(sorted(names)[:12])
-    return f"did you mean {near[0]!r}?" if near else f"there are {shown or 'none in this book'}"
+    near, shown = nearest(name, list(names)[:200]), ", ".join(sorted(names)[:12])
+    return f"did you mean {near!r}?" if near else f"there are {shown or 'none in this book'}"
 
 
 LARGEST_SECTION = 99_999

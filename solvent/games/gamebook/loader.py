@@ -29,7 +29,7 @@ from solvent.games.gamebook.checker import Severity, check_whole
 from solvent.games.gamebook.hero import Hero, ModelError, NamedConstants
 from solvent.games.gamebook.hero import Path as Keys
 from solvent.model.files import open_file
-from solvent.model.parameters import shown
+from solvent.model.parameters import brief, printable, shown
 
 LARGEST_FILE = 16_000_000
 """Largest size of a file, in bytes."""
@@ -57,9 +57,7 @@ _LONGEST_MESSAGE = 300
 
 def one_line(message: str) -> str:
     """Return a message without line breaks, cut in the middle if it is long."""
-    if len(message) > _LONGEST_MESSAGE:
-        message = f"{message[: _LONGEST_MESSAGE // 2]}...{message[3 - _LONGEST_MESSAGE // 2 :]}"
-    return "".join(sign if sign.isprintable() else " " for sign in message)
+    return printable(brief(message, _LONGEST_MESSAGE))
 
 
 @dataclass(frozen=True, slots=True)

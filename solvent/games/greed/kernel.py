@@ -349,10 +349,11 @@ def _next_sums(terms: Floats, count: int) -> Floats:
     """
     size, sums = terms.shape[1], np.pad(terms, ((0, 0), (0, count)))
     total, shift, width = np.zeros_like(terms), 1, 1
-    while width <= count:
+    while True:
         if count & width:
             total += sums[:, shift : shift + size]
             shift += width
+        if 2 * width > count:
+            return total
         sums = sums[:, :-width] + sums[:, width:]
         width *= 2
-    return total
