@@ -363,15 +363,14 @@ def _chances(dice: int, sides: int) -> tuple[list[float], list[float]]:
 
 def fits_a_table(game: Greed) -> bool:
     """Return whether the outcomes, slightly overcounted, number at most :data:`LARGEST_TABLE`."""
-    outcomes = 0
-    for score in range(game.limit + 1):
-        room = game.limit - score
-        dice = np.arange(game.most_dice(score) + 1)
+
+    def outcomes(room: int) -> int:
+        dice = np.arange(most_dice(room, game.sides) + 1)
         sums = np.minimum(dice * game.sides, room) - dice + 1
-        outcomes += 4 * (game.limit + 1) * int((np.maximum(sums, 0) + 1).sum())
-        if outcomes > LARGEST_TABLE:
-            return False
-    return True
+        return int((np.maximum(sums, 0) + 1).sum())
+
+    opponents = 4 * (game.limit + 1)
+    return opponents * sum(map(outcomes, range(game.limit + 1))) <= LARGEST_TABLE
 
 
 def _masks(row_count: Ints, turn: Ints) -> tuple[Bools, Bools]:
