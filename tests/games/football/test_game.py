@@ -23,16 +23,14 @@ from reduced_football import (
 from written_games import transcript
 
 from solvent import make_game
-from solvent.games.football.chart import SHIPPED, Chart, csv_text, load_chart, parse_result
+from solvent.games.football.chart import SHIPPED, Chart, csv_text, parse_result
 from solvent.games.football.expected_points import (
     ExpectedPoints,
-    ExpectedPointsError,
     read_expected_points,
-    shipped_expected_points,
 )
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
-from solvent.games.football.ruleset import Ruleset, parse_kick
+from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     DEFENCE,
     OFFENCE,
@@ -45,9 +43,7 @@ from solvent.games.football.situation import (
     first_down_at,
     kick,
     legal_actions,
-    ordinal,
     situation_at,
-    situation_text,
 )
 from solvent.model import (
     compile_game,
@@ -156,33 +152,11 @@ def test_who_may_do_what() -> None:
         (own, call(1, 3, 6, offence=1), ((6, 7), (0, 1, 2, 3, 4))),
     ):
         assert game.legal_actions(state) == legal, state
-    first, second = own.actions
     kicks = ("quick kick", "field goal", "punt")
-    assert first.names[:9] == ("1", "2", "3", *kicks, "A", "B", "take the penalty")
-    assert second.names[:11] == ("1", "2", "3", "4", *kicks, "A", "B", "C", "take the penalty")
-    assert "choice off1/4" in own.info.observation_labels
-    assert "choice off1/4" not in two_charts("drive").info.observation_labels
-
-
-def test_expected_points_are_of_both_charts(tmp_path: Path) -> None:
-    points = two_charts("drive").loaded_points
-    file = tmp_path / "points.json"
-    file.write_text(points.json_text(), encoding="utf-8")
-    assert read_expected_points(file) == points
-    make = (
-        "`solvent chart points CHART --out FILE`, with the game's own --ruleset and --other-chart"
-    )
-    own, against = replace(points, other=None), "'reduced against other' are not for the other"
-    rows: tuple[tuple[ExpectedPoints | None, Any, str], ...] = (
-        (points, NO_CHOICE, rf"{against} side's .*'single': .*{make}"),
-        (points, None, f"{against} side's chart 'reduced'"),
-        (own, OTHER, "points of 'reduced' are not for the other side"),
-        (None, OTHER, rf"chart 'reduced' against chart 'other' .*{make}"),
-        (None, 5, "other_chart is 5; allowed are names of shipped charts"),
-    )
-    for values, other, message in rows:
-        with pytest.raises(ValueError, match=message):
-            FootballStrategy(CHART, "drive", RULES, values, to_goal=4, other_chart=other)
+    assert [actions.names[:11] for actions in own.actions] == [
+        ("1", "2", "3", *kicks, "A", "B", "take the penalty", "take the play", "kickoff"),
+        ("1", "2", "3", "4", *kicks, "A", "B", "C", "take the penalty"),
+    ]
 
 
 # Tables.
@@ -217,25 +191,31 @@ def test_probabilities_too_fine_for_a_table_are_refused() -> None:
         compile_game(reduced(chart=chart))
 
 
-def test_every_shipped_chart_has_expected_points() -> None:
-    for name in SHIPPED:
-        points = shipped_expected_points(load_chart(name), Ruleset())
-        points.check_is_for(load_chart(name), Ruleset())
-        assert FootballStrategy(name).loaded_points == points
-
-
-def test_expected_points_belong_to_a_chart_and_a_ruleset() -> None:
-    ruleset = Ruleset.of(RULES)
-    points = reduced_points(CHART, ruleset)
-    short = ExpectedPoints(CHART.name, CHART.hash, ruleset.hash, (1.0,), 0.0, 0.0)
-    for chart, rules, points_of, message in (
-        (NO_CHOICE, RULES, points, "not for the chart 'single'"),
-        (CHART, {**RULES, "downs": 3}, points, "'reduced' are not for the ruleset"),
-        (CHART, RULES, None, "no expected points are shipped for chart"),
-        (CHART, RULES, short, "first_down has 1 values; expected 8"),
-    ):
-        with pytest.raises(ExpectedPointsError, match=message):
-            FootballStrategy(chart, ruleset=rules, expected_points=points_of, to_goal=4)
+def test_expected_points_belong_to_a_ruleset_and_to_the_charts_of_both_sides(
+    tmp_path: Path,
+) -> None:
+    assert [FootballStrategy(name).loaded_points.chart for name in SHIPPED] == [*SHIPPED]
+    both, file = two_charts("drive").loaded_points, tmp_path / "points.json"
+    file.write_text(both.json_text(), encoding="utf-8")
+    assert read_expected_points(file) == both
+    own, against = replace(both, other=None), "'reduced against other' are not for the other"
+    make = (
+        "`solvent chart points CHART --out FILE`, with the game's own --ruleset and --other-chart"
+    )
+    rows: tuple[tuple[Chart, dict[str, Any], ExpectedPoints | None, Any, str], ...] = (
+        (NO_CHOICE, RULES, own, None, "not for the chart 'single'"),
+        (CHART, {**RULES, "downs": 3}, own, None, "'reduced' are not for the ruleset"),
+        (CHART, RULES, None, None, "no expected points are shipped for chart"),
+        (CHART, RULES, replace(own, first_down=(1.0,)), None, "has 1 values; expected 8"),
+        (CHART, RULES, both, NO_CHOICE, rf"{against} side's .*'single': .*{make}"),
+        (CHART, RULES, both, None, f"{against} side's chart 'reduced'"),
+        (CHART, RULES, own, OTHER, "points of 'reduced' are not for the other side"),
+        (CHART, RULES, None, OTHER, rf"chart 'reduced' against chart 'other' .*{make}"),
+        (CHART, RULES, None, 5, "other_chart is 5; allowed are names of shipped charts"),
+    )
+    for chart, rules, points, other, message in rows:
+        with pytest.raises(ValueError, match=message):
+            FootballStrategy(chart, "drive", rules, points, to_goal=4, other_chart=other)
 
 
 # Parameters.
@@ -261,29 +241,18 @@ WRONG_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-def test_a_wrong_parameter_is_named() -> None:
-    for parameters, message in WRONG_PARAMETERS:
-        with pytest.raises(ValueError, match=message):
-            make_game("football-strategy", **parameters)
-
-
 def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
     chart_file, points_file = tmp_path / "chart.csv", tmp_path / "points.json"
     chart_file.write_text(csv_text(CHART), encoding="utf-8")
     points = reduced_points(CHART, Ruleset.of(RULES))
     points_file.write_text(points.json_text(), encoding="utf-8")
+    files = {"chart": str(chart_file), "expected_points": str(points_file)}
     for parameters in (
         {"to_goal": [3, 5]},
         {"form": "points"},
         {"form": "points", "kickoff_value": 0.25},
     ):
-        game = make_game(
-            "football-strategy",
-            chart=str(chart_file),
-            ruleset=RULES,
-            expected_points=str(points_file),
-            **parameters,
-        )
+        game = make_game("football-strategy", ruleset=RULES, **files, **parameters)
         again = make_game(game.info.name, **dict(game.info.parameters))
         assert again.info == game.info
         assert compile_game(again).model_hash == compile_game(game).model_hash
@@ -305,6 +274,16 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
             "▒▒▒·····|····|····|····|····|····|····|¦···|····|····▒▒▒\n"
             "       10   20   30   40   50   40   30   20   10\n"
             "player A calls 1-3, quick kick, field goal\n"
+            "player B calls A-C",
+        ),
+        (
+            call(2, 7, 50),
+            "player A has the ball: 2nd and 7 at the other's 50\n"
+            "▒▒▒·····|····|····|····|····|··¦·|····|····|····|····▒▒▒\n"
+            "▒▒▒·····|····|····|····|····●··¦·|····|····|····|····▒▒▒\n"
+            "▒▒▒·····|····|····|····|····|··¦·|····|····|····|····▒▒▒\n"
+            "       10   20   30   40   50   40   30   20   10\n"
+            "player A calls 1-3, quick kick\n"
             "player B calls A-C",
         ),
         (
@@ -574,10 +553,9 @@ OFFERED: tuple[tuple[str, tuple[Any, ...], dict[str, Any], list[int]], ...] = (
 def test_what_the_offence_may_call() -> None:
     for rule, at, numbers, legal in OFFERED:
         assert list(legal_actions(Ruleset(**numbers), 20, Situation(*at))) == legal, rule
-    [declared] = consequences(Ruleset(), Situation(4, 10, 80), "declaration")
-    assert declared == (1, 0, Situation(4, 10, 80, True), OURS, 0)
-    offended = [chooser(parse_result(code)) for code in ("off10/7", "def5/12")]
-    assert offended == [DEFENCE, OFFENCE]
+    declared = (1, 0, Situation(4, 10, 80, True), OURS, 0)
+    assert consequences(Ruleset(), Situation(4, 10, 80), "declaration") == (declared,)
+    assert [chooser(parse_result(code)) for code in ("off10/7", "def5/12")] == [DEFENCE, OFFENCE]
 
 
 CODES = st.one_of(
@@ -621,19 +599,9 @@ def test_whatever_happens_a_situation_on_the_field_or_a_kick_follows(
             assert consequence.same_side == (consequence.points in (6, 7, -2))
 
 
-def test_the_full_field_has_19800_situations_and_4950_in_punt_formation() -> None:
-    packed = pack_rules(CHART, Ruleset())
-    assert packed.n_situations == 24_750
-    assert packed.situation[:, 3].sum() == 4_950
-    for situation in (Situation(1, 10, 80), Situation(3, 17, 99), Situation(4, 1, 1, True)):
-        assert situation_at(packed.ruleset, packed.index(situation)) == situation
-
-
 def test_a_ruleset_goes_through_json() -> None:
     for ruleset in (Ruleset(), Ruleset.of(RULES), Ruleset(field_goals=(), barred=())):
-        again = Ruleset.of(ruleset.parameters)
-        assert again == ruleset
-        assert again.hash == ruleset.hash
+        assert Ruleset.of(ruleset.parameters) == ruleset
         assert eval(repr(ruleset), {"Ruleset": Ruleset, "Fraction": Fraction}) == ruleset
     assert Ruleset().parameters == {}
     assert Ruleset(downs=3).hash != Ruleset().hash
@@ -666,12 +634,6 @@ NO_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
 )
 
 
-def test_the_message_names_what_was_given_and_what_is_allowed() -> None:
-    for parameters, message in NO_PARAMETERS:
-        with pytest.raises(ValueError, match=message):
-            Ruleset.of(parameters)
-
-
 # The whole numbers that a ruleset may have.
 RANGES = {
     "field": (2, 200),
@@ -693,14 +655,16 @@ RANGES = {
 }
 
 
-def test_whole_numbers_beyond_their_ends_are_refused() -> None:
-    for name, (low, high) in RANGES.items():
-        for refused in (low - 1, high + 1):
-            message = f"^{name} is {refused}; allowed are whole numbers from {low} to {high}$"
-            with pytest.raises(ValueError, match=message):
-                Ruleset.of({name: refused})
-    with pytest.raises(ValueError, match=r"^kick has the entry .wide.; allowed"):
-        parse_kick("wide")
+def test_a_wrong_parameter_is_named() -> None:
+    numbers = (
+        ({name: given}, f"^{name} is {given}; allowed are whole numbers from {low} to {high}$")
+        for name, (low, high) in RANGES.items()
+        for given in (low - 1, high + 1)
+    )
+    rules = (({"ruleset": given}, message) for given, message in (*NO_PARAMETERS, *numbers))
+    for parameters, message in (*WRONG_PARAMETERS, *rules):
+        with pytest.raises(ValueError, match=message):
+            make_game("football-strategy", **parameters)
 
 
 def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:
@@ -732,15 +696,3 @@ def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:
                     )
                     for c in follow
                 ]
-
-
-def test_a_situation_is_said_as_it_is_said() -> None:
-    said = {
-        Situation(1, 10, 80): "1st and 10 at its own 20",
-        Situation(2, 7, 50): "2nd and 7 at the other's 50",
-        Situation(2, 7, 51): "2nd and 7 at its own 49",
-        Situation(3, 4, 4): "3rd and goal at the other's 4",
-        Situation(4, 1, 34, True): "4th and 1 at the other's 34, punt formation",
-    }
-    assert {at: situation_text(Ruleset(), at) for at in said} == said
-    assert ordinal(5) == "5th"
