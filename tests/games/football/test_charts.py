@@ -5,6 +5,7 @@ import re
 import shlex
 from dataclasses import fields
 from fractions import Fraction
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -147,14 +148,13 @@ C,fum,off10/7,punt35,block
 """
 
 
-def tiny() -> Chart:
-    return chart_of(
-        "tiny",
-        [["-1", "3", "fum"], ["4", "inc*3 | 20*1", "off10/7"]],
-        ["punt33", "punt36", "punt35"],
-        ["punt41r5", "punt40", "block"],
-        'made up, for "tests"',
-    )
+TINY_CHART = chart_of(
+    "tiny",
+    [["-1", "3", "fum"], ["4", "inc*3 | 20*1", "off10/7"]],
+    ["punt33", "punt36", "punt35"],
+    ["punt41r5", "punt40", "block"],
+    'made up, for "tests"',
+)
 
 
 @given(charts())
@@ -178,7 +178,7 @@ def test_a_file_is_read_as_it_looks_in_any_case_and_as_a_spreadsheet_saves_it(
     ):
         path = tmp_path / f"chart{suffix}"
         path.write_bytes(text.encode())
-        assert load_chart(path) == load_chart(str(path)) == tiny(), text
+        assert load_chart(path) == load_chart(str(path)) == TINY_CHART, text
 
 
 # What is put in the place of what in a chart's file, and what the refusal says.
@@ -280,9 +280,6 @@ def test_the_command_checks_and_shows_charts(tmp_path: Path) -> None:
         assert table[str(play)] == [*map(cell_text, chart.cells[play - 1])]
 
 
-CHART_FOLDER = Path(chart_module.__file__).parent / "charts"
-
-
 @pytest.mark.parametrize("name", SHIPPED)
 def test_the_command_in_a_shipped_file_makes_it_again_byte_for_byte(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -292,15 +289,15 @@ def test_the_command_in_a_shipped_file_makes_it_again_byte_for_byte(
     program, *words = command.split()
     assert (remark, program) == ("an original", "solvent")
     said(*words)
-    assert (tmp_path / f"{name}.csv").read_bytes() == (CHART_FOLDER / f"{name}.csv").read_bytes()
+    shipped = Path(chart_module.__file__).parent / "charts" / f"{name}.csv"
+    assert (tmp_path / shipped.name).read_bytes() == shipped.read_bytes()
 
 
 def test_parameters_out_of_range_are_refused() -> None:
-    for field in fields(ChartParameters):
-        for value in (-1000, 10**30, 2.0, "3", True):
-            wrong: dict[str, Any] = {field.name: value}
-            with pytest.raises(ValueError, match=f"{field.name} is {value!r}; allowed are whole"):
-                ChartParameters(**wrong)
+    wrong: tuple[Any, ...] = (-1000, 10**30, 2.0, "3", True)
+    for field, value in product(fields(ChartParameters), wrong):
+        with pytest.raises(ValueError, match=f"{field.name} is {value!r}; allowed are whole"):
+            ChartParameters(**{field.name: value})
 
 
 @given(
@@ -359,8 +356,8 @@ def test_points_and_sheets_take_the_rules_as_solve_does(chart: str) -> None:
 
 
 def test_a_sheet_says_what_both_sides_call(chart: str) -> None:
-    words = ["chart", "sheet", chart, "--ruleset", json.dumps(RULES), "--down", "2"]
-    words += ["--to-goal", "4"]
+    place = ["--down", "2", "--to-goal", "4"]
+    words = ["chart", "sheet", chart, "--ruleset", json.dumps(RULES), *place]
     shown, sheet = said(*words), answer(*words, "--json")
     assert sheet["situation"] == {"down": 2, "to_go": 3, "to_goal": 4, "punting": False}
     assert f"{sheet['value']:.6f} points to the offence" in shown

@@ -5,7 +5,7 @@ import re
 import runpy
 from collections.abc import Iterator
 from functools import cache
-from itertools import product
+from itertools import chain, product
 from pathlib import Path
 from xml.etree import ElementTree
 
@@ -122,8 +122,8 @@ def test_who_plays_is_not_told_what_is_optimal() -> None:
 def test_the_explorer_shows_every_cell_of_the_chart() -> None:
     [shown] = state_sections(drive(), Position("call", 0, 2, 7, 60), True)
     cells = re.findall(r'<td class="n" title="([^"]+)">', shown.html)
-    columns = GAME.charts[0].columns.values()
-    assert cells == [cell_text(cell).replace("-", "−") for column in columns for cell in column]
+    chart = chain.from_iterable(GAME.charts[0].columns.values())
+    assert cells == [cell_text(cell).replace("-", "−") for cell in chart]
 
 
 def test_what_is_no_situation_has_no_value() -> None:

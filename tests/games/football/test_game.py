@@ -52,12 +52,6 @@ from solvent.model import (
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 
-GAMES = [
-    *(reduced(form, chart) for chart in CHARTS for form in ("drive", "points")),
-    reduced("drive", down=[1, 2], to_go=[1, 4], to_goal={"3": 1, "7": 2}),
-    reduced("drive", down=2, punting=True),
-]
-
 # Another number of plays and of defences than those of the reduced chart, and another choice.
 OTHER = chart_of(
     "other",
@@ -67,19 +61,22 @@ OTHER = chart_of(
 )
 
 
-def two_charts(form: str, **parameters: Any) -> FootballStrategy:
+def two_charts(form: str) -> FootballStrategy:
     """Reduced football in which player 1 plays from a chart of its own, to it more is worth."""
     ruleset = Ruleset.of(RULES)
     ours, theirs = (reduced_points(chart, ruleset) for chart in (CHART, OTHER))
     more = tuple(value + 0.25 for value in theirs.first_down)
     theirs = replace(theirs, first_down=more, free_kick=theirs.free_kick + 0.25)
-    if form != "points":
-        parameters = {"to_goal": 4, **parameters}
-    points = replace(ours, other=theirs)
-    return FootballStrategy(CHART, form, ruleset, points, other_chart=OTHER, **parameters)
+    points, start = replace(ours, other=theirs), {} if form == "points" else {"to_goal": 4}
+    return FootballStrategy(CHART, form, ruleset, points, other_chart=OTHER, **start)
 
 
-GAMES += [two_charts(form) for form in ("drive", "points")]
+GAMES = [
+    *(reduced(form, chart) for chart in CHARTS for form in ("drive", "points")),
+    reduced("drive", down=[1, 2], to_go=[1, 4], to_goal={"3": 1, "7": 2}),
+    reduced("drive", down=2, punting=True),
+    *(two_charts(form) for form in ("drive", "points")),
+]
 
 
 @parametrize_with_game_checks(GAMES)
@@ -479,14 +476,12 @@ def test_what_a_result_leads_to() -> None:
 def test_a_long_gain_is_thirty_to_fifty_or_fifty_and_ten_times_a_die() -> None:
     follow = consequences(Ruleset(), Situation(1, 10, 99), parse_result("long"))
     found = {c.next.to_goal: c.probability for c in follow if isinstance(c.next, Situation)}
-    sixth, thirty_sixth = Fraction(1, 6), Fraction(1, 36)
     assert found == {
-        **{99 - yards: sixth for yards in (30, 35, 40, 45, 50)},
-        **{99 - yards: thirty_sixth for yards in (60, 70, 80, 90)},
+        **{99 - yards: Fraction(1, 6) for yards in (30, 35, 40, 45, 50)},
+        **{99 - yards: Fraction(1, 36) for yards in (60, 70, 80, 90)},
     }
     # 100 and 110 are touchdowns, and they are one branch with each outcome of the extra point.
-    scores = [c.probability for c in follow if c.points]
-    assert scores == [WITH_POINT / 18, WITHOUT_POINT / 18]
+    assert [c.probability for c in follow if c.points] == [WITH_POINT / 18, WITHOUT_POINT / 18]
 
 
 def test_a_field_goal_is_likelier_from_nearer_and_missed_at_the_spot_or_the_twenty() -> None:

@@ -5,6 +5,7 @@ import runpy
 from dataclasses import replace
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -69,7 +70,6 @@ from solvent.games.football.solver.backup import (
     respond,
 )
 from solvent.games.football.solver.points import (
-    DriveSolution,
     PointsSolution,
     call_sheet,
     solve_drive,
@@ -83,9 +83,13 @@ from solvent.model.arrays import Bools, Floats
 # The solver: the endless game, two charts, responses, and its faces to tables
 
 
-PAGE = (Path(__file__).parents[3] / "docs/games/football-strategy.md").read_text("utf-8")
+DOCS = Path(__file__).parents[3] / "docs"
+PAGE = (DOCS / "games/football-strategy.md").read_text("utf-8")
+CHART_PAGE = (DOCS / "games/football-charts.md").read_text("utf-8")
+NOTES = (DOCS / "notes/football.md").read_text("utf-8")
+# Without the ends of lines, which sentences may hold.
+SAID = " ".join(NOTES.split())
 RULESET = Ruleset.of(RULES)
-YARDS = (99, 80, 50, 20, 1)
 # Small charts with every kind of result, on which no side does well to go on for ever.
 SOLVABLE = (*(random_chart(seed) for seed in (0, 6, 20)), MIXED)
 
@@ -110,7 +114,9 @@ def reduced_rules(chart: Chart) -> PackedRules:
 
 
 @pytest.mark.parametrize("chart", BY_SPEED)
-def test_a_shipped_chart_is_solved_and_proved(chart: str) -> None:
+def test_a_shipped_chart_is_solved_and_proved_and_its_figures_are_the_shipped_ones(
+    chart: str,
+) -> None:
     rules, solution = packed(chart), solved(chart)
     assert solution.upper - solution.lower <= 1e-8
     assert solution.error.max() <= 1e-8
@@ -118,31 +124,33 @@ def test_a_shipped_chart_is_solved_and_proved(chart: str) -> None:
     # The ordinary kickoff is as good as any.
     kicked = rate_kick(backup_of(rules), NORMAL_KICK, solution.view)
     assert -kicked == pytest.approx(solution.kickoff_value, abs=1e-12)
-    # Both sides' strategies are distributions over what is legal.
-    for strategy in (solution.offence_strategy, solution.defence_strategy):
+    # Both sides' strategies are distributions over what is legal, and every play and defence is
+    # called somewhere, in at least one situation of a thousand.
+    calls = ((solution.offence_strategy, rules.chart.plays), (solution.defence_strategy, None))
+    for strategy, most in calls:
         assert strategy.min() >= 0
         assert strategy.sum(axis=1) == pytest.approx(1)
+        assert (strategy[:, :most] > 1e-3).mean(axis=0).min() > 1e-3
     assert not solution.offence_strategy[~rules.legal].any()
+    made = solution.expected_points(rules)
+    shipped, found = (
+        (points.kickoff, points.free_kick, *points.first_down)
+        for points in (shipped_expected_points(rules.chart, rules.ruleset), made)
+    )
+    assert shipped == pytest.approx(found, abs=1e-10)
+    figures = (made.kickoff, *(made.first_down[x - 1] for x in (99, 80, 50, 20, 1)))
+    row = " | ".join(f"{value:.4f}".replace("-", "−") for value in figures)
+    assert f"| `{chart}` | {row} |" in PAGE
+    size = f"{rules.chart.plays} × {rules.chart.defences}"
+    assert f"| `{chart}` | {size} | {len(rules.chart.results)} |" in CHART_PAGE
 
 
 def test_a_drive_is_worth_what_the_endless_game_is_worth() -> None:
-    for chart in SOLVABLE:
-        rules = reduced_rules(chart)
+    for rules in map(reduced_rules, SOLVABLE):
         points = solve_points(rules)
         drive = solve_drive(rules, points.expected_points(rules))
-        assert isinstance(drive, DriveSolution)
         assert drive.values == pytest.approx(points.values, abs=1e-10)
         assert drive.error.max() < 1e-9
-
-
-@pytest.mark.parametrize("chart", BY_SPEED)
-def test_the_shipped_expected_points_are_the_solvers(chart: str) -> None:
-    rules = packed(chart)
-    found = solved(chart).expected_points(rules)
-    shipped = shipped_expected_points(rules.chart, rules.ruleset)
-    assert shipped.kickoff == pytest.approx(found.kickoff, abs=1e-10)
-    assert shipped.free_kick == pytest.approx(found.free_kick, abs=1e-10)
-    assert shipped.first_down == pytest.approx(found.first_down, abs=1e-10)
 
 
 def test_a_call_sheet_is_the_equilibrium_of_its_payoffs() -> None:
@@ -154,17 +162,6 @@ def test_a_call_sheet_is_the_equilibrium_of_its_payoffs() -> None:
         assert sheet.value == pytest.approx(solution.values[rules.index(Situation(*place))])
         mixed = [[call.chance for call in side] for side in (sheet.offence, sheet.defence)]
         assert mixed[0] @ sheet.payoff @ mixed[1] == pytest.approx(sheet.value)
-
-
-@pytest.mark.parametrize("chart", BY_SPEED)
-def test_the_page_states_what_the_solver_finds(chart: str) -> None:
-    rules, solution = packed(chart), solved(chart)
-    first_down = solution.expected_points(rules).first_down
-    row = " | ".join(
-        f"{value:.4f}".replace("-", "−")
-        for value in (solution.kickoff_value, *(first_down[x - 1] for x in YARDS))
-    )
-    assert f"| `{chart}` | {row} |" in PAGE
 
 
 # Against each defence the first play gains two yards or more, twice so many as a down needs.
@@ -184,10 +181,9 @@ KICKS = (
 
 @pytest.mark.slow
 def test_a_penalty_for_certain_at_the_own_goal_line_is_refused_as_the_page_says() -> None:
-    page = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
     [(seed, play, letter, code, instead)] = re.findall(
         r"seed (\d+): its play (\d+)\s+against ([A-Z]) is\s+`(off\d+)`.*?`([^`]*)` in its place",
-        page,
+        CHART_PAGE,
         re.S,
     )
     chart = make_chart("made", ChartParameters(seed=int(seed)))
@@ -239,8 +235,6 @@ def test_kicks_that_the_kicker_keeps_and_scores_from_have_no_value() -> None:
         solve_points(rules)
 
 
-CHART_PAGE = (Path(__file__).parents[3] / "docs/games/football-charts.md").read_text("utf-8")
-
 # More plays and more defences than the others have.
 WIDE = chart_of(
     "wide",
@@ -257,21 +251,16 @@ WIDE = chart_of(
 PAIRS = ((random_chart(0), MIXED), (MIXED, WIDE), (random_chart(1), random_chart(2)))
 
 
-@cache
-def solved_pair(chart: Chart, other: Chart) -> tuple[PointsSolution, PointsSolution]:
-    return solve_two_charts(reduced_rules(chart), reduced_rules(other))
-
-
-def until_score(chart: Chart, other: Chart, kickoff: float) -> FootballStrategy:
-    return FootballStrategy(chart, "points", RULESET, kickoff_value=kickoff, other_chart=other)
-
-
 @pytest.mark.parametrize(("chart", "other"), PAIRS, ids=lambda chart: chart.name)
 def test_the_values_of_both_sides_are_those_of_the_generic_solver(
     chart: Chart, other: Chart
 ) -> None:
-    ours, theirs = solved_pair(chart, other)
-    table = compile_game(until_score(chart, other, ours.kickoff_value))
+    ours, theirs = solve_two_charts(reduced_rules(chart), reduced_rules(other))
+    table = compile_game(
+        FootballStrategy(
+            chart, "points", RULESET, kickoff_value=ours.kickoff_value, other_chart=other
+        )
+    )
     generic = solve(table)
     # Player 0 receives the kickoff.
     assert generic.value == pytest.approx(ours.kickoff_value + ours.gain, abs=1e-9)
@@ -291,20 +280,11 @@ def test_the_values_of_both_sides_are_those_of_the_generic_solver(
 def test_the_page_states_what_two_shipped_charts_give() -> None:
     rows = re.findall(r"^\| `(\w+)` against `(\w+)` \| (.+) \|$", CHART_PAGE, re.MULTILINE)
     assert len(rows) == 3
+    at = [packed("standard").index(Situation(1, 10, to_goal)) for to_goal in (80, 50)]
     for chart, other, figures in rows:
-        rules = [pack_rules(load_chart(name), Ruleset()) for name in (chart, other)]
-        ours, theirs = solve_two_charts(*rules)
-        first_and_ten = [rules[0].index(Situation(1, 10, 80)), rules[0].index(Situation(1, 10, 50))]
-        found = [
-            ours.kickoff_value,
-            ours.gain,
-            *ours.values[first_and_ten],
-            *theirs.values[first_and_ten],
-        ]
+        ours, theirs = solve_two_charts(packed(chart), packed(other))
+        found = [ours.kickoff_value, ours.gain, *ours.values[at], *theirs.values[at]]
         assert figures.replace("−", "-").split(" | ") == [f"{value:.2f}" for value in found]
-
-
-SEEDS = (0, 6, 20)
 
 
 def random_strategies(rules: PackedRules, seed: int) -> Strategies:
@@ -322,10 +302,10 @@ def _weighted(random: np.random.Generator, legal: Bools) -> Floats:
     return np.asarray(weights / weights.sum(axis=1, keepdims=True))
 
 
-def test_a_response_in_a_drive_is_the_generic_one() -> None:
-    for seed in SEEDS:
-        game = reduced("drive", random_chart(seed), to_goal=[1, 8])
-        rules = reduced_rules(game.loaded_chart)
+def test_a_response_is_the_generic_one_in_a_drive_and_until_the_next_score() -> None:
+    for seed in (0, 6, 20):
+        chart = random_chart(seed)
+        game, rules = reduced("drive", chart, to_goal=[1, 8]), reduced_rules(chart)
         strategies = random_strategies(rules, seed)
         table = compile_game(game)
         calls = [(s, state) for s, state in enumerate(table.states) if state.phase == "call"]
@@ -337,22 +317,15 @@ def test_a_response_in_a_drive_is_the_generic_one() -> None:
             generic = best_response(table, FootballTable.of(table, game).policy(strategies, player))
             wanted = (1 - 2 * role) * generic.values[[s for s, _ in calls]]
             assert found.values(role)[index] == pytest.approx(wanted, abs=1e-8)
-            assert 0 < np.split(found.error, 2)[role][:-2][index].min()
-            assert np.split(found.error, 2)[role][:-2][index].max() < 1e-8
-
-
-def test_a_response_until_the_next_score_is_the_generic_one() -> None:
-    for seed in SEEDS:
-        chart = random_chart(seed)
-        rules = reduced_rules(chart)
+            error = np.split(found.error, 2)[role][:-2][index]
+            assert 0 < error.min() <= error.max() < 1e-8
         points = solve_points(rules).expected_points(rules)
-        strategies = random_strategies(rules, seed)
         found = respond(rules, points, strategies)
         game = FootballStrategy(chart, "points", RULESET, kickoff_value=points.kickoff)
         table = compile_game(game)
+        translated = FootballTable.of(table, game)
         # Player 1, who kicks off, keeps to the strategies; then player 0 does, and kicks to its
         # response.
-        translated = FootballTable.of(table, game)
         received = [
             best_response(table, translated.policy(strategies, 1, kick=kick)).value
             for kick in (0, 1)
@@ -364,8 +337,7 @@ def test_a_response_until_the_next_score_is_the_generic_one() -> None:
 
 def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever() -> None:
     chart = chart_of("fouls", [["off1"], ["1"]], ["punt4"], ["punt6"])
-    rules = reduced_rules(chart)
-    points = reduced("drive", chart).loaded_points
+    rules, points = reduced_rules(chart), reduced_points(chart, RULESET)
     with pytest.raises(ImproperGameError, match="play need not end"):
         respond(rules, points, backup_of(rules).uniform, ATTACK)
 
@@ -376,22 +348,18 @@ def test_a_predictable_defence_that_fouls_at_its_goal_can_be_kept_there_for_ever
 def test_the_kernels_agree_with_the_table_in_every_state(form: str, chart: Chart) -> None:
     game = reduced(form, chart)
     if form == "points":
-        rules = pack_rules(game.loaded_chart, game.loaded_ruleset)
-        game = reduced(form, chart, kickoff_value=solve_points(rules).kickoff_value)
-    solved = solve_football(game)
+        kickoff = solve_points(reduced_rules(chart)).kickoff_value
+        game = reduced(form, chart, kickoff_value=kickoff)
+    solved, table = solve_football(game), compile_game(game)
     assert isinstance(solved, SolvedGame)
-    table = compile_game(game)
     other = SolvedTable(game, table, solve(table))
     assert solved.lower <= other.value <= solved.upper
     assert solved.value == pytest.approx(other.value, abs=1e-9)
     for state in table.states:
         assert solved.value_of(state) == pytest.approx(other.value_of(state), abs=1e-8)
-        if game.is_terminal(state):
-            continue
-        for player in (0, 1):
-            values, legal = solved.action_values(state, player), game.legal_actions(state)[player]
-            policy = solved.policy(state, player)
-            assert tuple(values) == tuple(policy) == legal
+        for player in (0, 1) if not game.is_terminal(state) else ():
+            values, policy = solved.action_values(state, player), solved.policy(state, player)
+            assert tuple(values) == tuple(policy) == game.legal_actions(state)[player]
             assert sum(policy.values()) == pytest.approx(1)
             # What it plays is as good as the best, to 0 or to 1.
             best = max(values.values()) if player == 0 else min(values.values())
@@ -418,21 +386,19 @@ CODES = ("4", "5", "8", "10", "-2", "-4", "inc", "fum", "fum-4", "int20", "off5"
 CODED = chart_of("coded", [[code] for code in CODES], ["punt40"], ["punt45"])
 
 
-@cache
-def coded(chart: Chart = CODED) -> PackedRules:
-    return pack_rules(chart, Ruleset())
-
-
 PRORATED = Constants(
     first_down=10, turnover=50, penalty=0, share=1, favourable_share=0.25, favourable_gain=5
 )
 
 
-def utility(at: tuple[Any, ...], code: str, constants: Constants = PRORATED) -> float:
-    rules = coded()
-    worth, _ = backup_of(rules).choose(utilities(rules, constants))
-    found = CODED.results.index(parse_result(code))
-    return float(worth[rules.index(Situation(*at)), found])
+@cache
+def coded() -> PackedRules:
+    return pack_rules(CODED, Ruleset())
+
+
+def utility(at: tuple[Any, ...], code: str, constants: Constants) -> float:
+    worth, _ = backup_of(coded()).choose(utilities(coded(), constants))
+    return float(worth[coded().index(Situation(*at)), CODED.results.index(parse_result(code))])
 
 
 FAVOURABLE = replace(PRORATED, favourable_gain=4)
@@ -477,99 +443,82 @@ UTILITIES: tuple[tuple[str, tuple[int, int, int], str, float, Constants], ...] =
 def test_the_utility_of_a_result_is_as_the_paper_says() -> None:
     for rule, at, code, wanted, constants in UTILITIES:
         assert utility(at, code, constants) == pytest.approx(wanted), rule
-
-
-def test_a_field_goal_gets_three_sevenths_of_a_touchdown() -> None:
-    rules = coded()
-    worth = utilities(rules, PRORATED).reshape(-1, rules.arrays.results)
-    last = worth[rules.index(Situation(4, 5, 20)), rules.arrays.results - 2]
+    # A field goal gets three sevenths of a touchdown.
+    results = coded().arrays.results
+    worth = utilities(coded(), PRORATED).reshape(-1, results)
+    last = worth[coded().index(Situation(4, 5, 20)), results - 2]
     assert last == pytest.approx(28 / 36 * 3 / 7 * 40 - 8 / 36 * 20)
 
 
 @pytest.mark.parametrize("chart", CHARTS, ids=lambda chart: chart.name)
 def test_the_strategies_are_an_equilibrium_of_the_utilities(chart: Chart) -> None:
-    rules = pack_rules(chart, Ruleset.of(RULES))
-    strategies = agent_strategies(rules)
-    backup = backup_of(rules)
+    rules = reduced_rules(chart)
+    strategies, backup = agent_strategies(rules), backup_of(rules)
     payoffs = backup.payoffs(backup.choose(utilities(rules))[0])
-    plays, last = chart.plays, rules.ruleset.downs
-    for s in range(rules.n_situations):
-        down, _, _, punting = rules.situation[s].tolist()
-        calls = [c for c in np.flatnonzero(rules.legal[s]) if c <= plays]
+    for s, (down, _, _, punting) in enumerate(rules.situation.tolist()):
+        calls = [c for c in np.flatnonzero(rules.legal[s]) if c <= chart.plays]
         if punting:
-            calls.append(plays + 2)
-        game = solve_matrix_game(payoffs[s, calls])
-        assert (payoffs[s, calls] @ strategies.defence[s]).max() == pytest.approx(
-            game.value, abs=1e-7
-        )
+            calls.append(chart.plays + 2)
+        value = solve_matrix_game(payoffs[s, calls]).value
+        best = (payoffs[s, calls] @ strategies.defence[s]).max()
+        assert best == pytest.approx(value, abs=1e-7)
         assert strategies.offence[s].sum() == pytest.approx(1)
-        if down < last or punting:
+        if down < rules.ruleset.downs or punting:
             secured = (strategies.offence[s, calls] @ payoffs[s, calls]).min()
-            assert secured == pytest.approx(game.value, abs=1e-7)
+            assert secured == pytest.approx(value, abs=1e-7)
 
 
 CHART = random_chart(1)
 
-NOTES = Path(__file__).parents[3] / "docs" / "notes" / "football.md"
-BENCHMARKS = Path(__file__).parents[3] / "benchmarks"
-EXPERIMENTS = NOTES.parents[1] / "experiments.md"
-KICK_OFF_LINE = Situation(1, 10, 80)
-
 
 @cache
 def losses() -> FootballLosses:
-    rules = packed("standard")
-    return FootballLosses(
-        rules, solved("standard").expected_points(rules), solved("standard").values
-    )
+    rules, found = packed("standard"), solved("standard")
+    return FootballLosses(rules, found.expected_points(rules), found.values)
 
 
 def lost(strategies: Strategies) -> tuple[float, float, float]:
     """What strategies lose in a drive from the usual place, by side, and until the next score."""
-    start = losses().rules.index(KICK_OFF_LINE)
+    start = losses().rules.index(Situation(1, 10, 80))
     offence, defence = losses().of_offence(strategies), losses().of_defence(strategies)
     return offence[start], defence[start], sum(losses().until_score(strategies)) / 2
 
 
 @cache
-def script(name: str) -> SimpleNamespace:
-    """What a script of benchmarks/ defines."""
-    return SimpleNamespace(**runpy.run_path(str(BENCHMARKS / f"football_{name}.py")))
+def constants() -> SimpleNamespace:
+    """What the script of the agent's constants defines."""
+    return SimpleNamespace(**runpy.run_path(f"{DOCS.parent}/benchmarks/football_constants.py"))
 
 
 @cache
 def strategies(name: str) -> Strategies:
-    rules = packed("standard")
     if name == "uniform":
-        return backup_of(rules).uniform
+        return backup_of(packed("standard")).uniform
     if name == "tuned":
-        return agent_strategies(rules, script("constants").TUNED)
-    return STRATEGIES[name](rules)
+        return agent_strategies(packed("standard"), constants().TUNED)
+    return STRATEGIES[name](packed("standard"))
 
 
 def test_all_are_legal_and_no_better_than_the_optimum() -> None:
-    for chart in (CHART, MIXED):
-        strategy = reduced("drive", chart)
-        football = FootballTable.of(compile_game(strategy), strategy)
+    for game in (reduced("drive", CHART), reduced("drive", MIXED)):
+        football = FootballTable.of(compile_game(game), game)
         value = solve(football.game).value
-        for name, maker in STRATEGIES.items():
-            for player in (0, 1):
-                policy = football.policy(maker(football.rules), player, name=name)
-                answered = best_response(football.game, policy).value
-                assert (value - answered) * (1 - 2 * player) > -1e-9, name
+        for (name, maker), player in product(STRATEGIES.items(), (0, 1)):
+            policy = football.policy(maker(football.rules), player, name=name)
+            answered = best_response(football.game, policy).value
+            assert (value - answered) * (1 - 2 * player) > -1e-9, name
 
 
 def test_the_optimum_against_one_opponent_is_a_best_response(tmp_path: Path) -> None:
     chart, points = tmp_path / "chart.csv", tmp_path / "points.json"
     chart.write_text(csv_text(CHART), encoding="utf-8")
-    points.write_text(reduced_points(CHART, Ruleset.of(RULES)).json_text(), encoding="utf-8")
+    points.write_text(reduced_points(CHART, RULESET).json_text(), encoding="utf-8")
     files = {"chart": str(chart), "expected_points": str(points)}
     game = compile_game(make_game("football-strategy", ruleset=RULES, to_goal=4, **files))
     assert suits_football(game)
     left = against(game, TabularPolicy.uniform(game, player=1))
-    found = solve(left)
     values = policy_value(left, optimal_football(left), optimal_football(left, 1))
-    assert left.at_start(values) == pytest.approx(found.value, abs=1e-9)
+    assert left.at_start(values) == pytest.approx(solve(left).value, abs=1e-9)
 
 
 def test_tendencies_follow_down_and_distance() -> None:
@@ -583,7 +532,7 @@ def test_tendencies_follow_down_and_distance() -> None:
 
 @pytest.mark.slow
 def test_fitted_constants_are_near_those_of_the_page() -> None:
-    [stated] = re.findall(r"fitted: (.*?);", " ".join(NOTES.read_text().split()))
+    [stated] = re.findall(r"fitted: (.*?);", SAID)
     fitted = fit_constants(packed("standard"))
     for constant in stated.split(", "):
         name, value = constant.rsplit(" ", 1)
@@ -592,13 +541,11 @@ def test_fitted_constants_are_near_those_of_the_page() -> None:
 
 
 def test_a_penaltys_two_readings_are_told_apart_by_the_strategies_of_one_situation() -> None:
-    fit, rules = script("constants"), packed("standard")
-    s = rules.index(fit.TABLES[0])
-    readings = [PAPER, replace(PAPER, penalty_alone=True)]
-    made = [agent_strategies(rules, reading) for reading in readings]
-    apart = sum(np.abs(made[0][side][s] - made[1][side][s]).sum() for side in (0, 1))
-    said = " ".join(NOTES.read_text(encoding="utf-8").split())
-    assert f"differ by {100 * apart:.0f} percentage points in the situation of the tables" in said
+    s = packed("standard").index(constants().TABLES[0])
+    readings = (PAPER, replace(PAPER, penalty_alone=True))
+    first, second = (agent_strategies(packed("standard"), reading) for reading in readings)
+    apart = sum(np.abs(first[side][s] - second[side][s]).sum() for side in (0, 1))
+    assert f"differ by {100 * apart:.0f} percentage points in the situation of the tables" in SAID
 
 
 def rounding_of(table: tuple[float, ...], tenths: int) -> float:
@@ -606,12 +553,11 @@ def rounding_of(table: tuple[float, ...], tenths: int) -> float:
     return 0.05 * tenths + 0.005 * (sum(entry > 0 for entry in table) - tenths)
 
 
-def called(chart: Chart) -> tuple[str, str]:
+def called(chart: Chart) -> tuple[str, ...]:
     """How many of a chart's plays and defences the agent calls in some situation."""
     found = agent_strategies(pack_rules(chart, Ruleset()))
-    plays = (found.offence[:, : chart.plays] > 0).any(axis=0).sum()
-    defences = (found.defence > 0).any(axis=0).sum()
-    return f"{plays} of {chart.plays}", f"{defences} of {chart.defences}"
+    sides = found.offence[:, : chart.plays], found.defence
+    return tuple(f"{(side > 0).any(axis=0).sum()} of {side.shape[1]}" for side in sides)
 
 
 def test_the_page_judges_the_claims_of_the_paper() -> None:
@@ -619,13 +565,10 @@ def test_the_page_judges_the_claims_of_the_paper() -> None:
     outcomes = [str(len(chart.results)) for chart in charts.values()]
     # The other two charts take four seconds more.
     (plays, defences), (few, fewer) = called(charts["standard"]), called(charts["dice"])
-    _, offence, defence = script("constants").TABLES
+    _, offence, defence = constants().TABLES
     play, letter = int(np.argmax(offence)) + 1, "ABCDEFGHIJ"[int(np.argmax(defence))]
     yards = charts["standard"].columns[str(play)]["ABCDEFGHIJ".index(letter)][0][1].yards
-    stated = " ".join(NOTES.read_text(encoding="utf-8").split())
-    [(touchdown, turnover)] = re.findall(
-        r"touchdown ([\d.]+), turnover ([\d.]+), safety 16", stated
-    )
+    [(touchdown, turnover)] = re.findall(r"touchdown ([\d.]+), turnover ([\d.]+), safety 16", SAID)
     check_claims(
         "notes/football.md",
         {
@@ -666,55 +609,40 @@ def test_the_page_judges_the_claims_of_the_paper() -> None:
 def on(situations: np.ndarray, agent: Strategies) -> Strategies:
     """The agent's strategies in some situations, and the equilibrium's in all others."""
     found = solved("standard")
-    offence, defence = (
-        np.where(situations, mine, best)
-        for mine, best in zip(
-            agent[:2], (found.offence_strategy, found.defence_strategy), strict=True
-        )
-    )
-    return Strategies(offence, defence, agent.choices)
+    best = found.offence_strategy, found.defence_strategy
+    calls = (np.where(situations, *sides) for sides in zip(agent[:2], best, strict=True))
+    return Strategies(*calls, agent.choices)
 
 
 @pytest.mark.slow
 def test_the_page_states_what_the_agent_does_in_a_drive() -> None:
-    stated = dict(table_rows(NOTES.read_text(encoding="utf-8"), "a drive | points"))
-    rules = packed("standard")
-    agent = agent_strategies(rules)
+    stated = dict(table_rows(NOTES, "a drive | points"))
+    rules, optimum = packed("standard"), solved("standard")
+    agent, choices = agent_strategies(rules), backup_of(rules).results(optimum.view)[1]
     last = on(rules.situation[:, :1] == rules.ruleset.downs, agent)
     formation = on(rules.situation[:, 3:] == 1, agent)
     strategy = FootballStrategy("standard")
     football = FootballTable.of(compile_game(strategy), strategy)
     game, defence = football.game, football.policy(agent, 1)
-
-    def gets(offence: TabularPolicy) -> float:
-        return game.at_start(policy_value(game, offence, defence))
-
-    choices = backup_of(rules).results(solved("standard").view)[1]
+    offence = Strategies(optimum.offence_strategy, optimum.defence_strategy, choices)
+    best = best_response(game, defence).value
+    optimal, uniform = (
+        game.at_start(policy_value(game, policy, defence))
+        for policy in (football.policy(offence, 0), TabularPolicy.uniform(game))
+    )
     found = {
         "the agent loses as offence, if only its last downs are its own": lost(last)[0],
         "as defence, likewise": lost(last)[1],
         "as defence, if only punt formation is its own": lost(formation)[1],
-        "a best response gets from its defence": best_response(game, defence).value,
-        "the optimal offence gets": gets(
-            football.policy(
-                Strategies(
-                    solved("standard").offence_strategy,
-                    solved("standard").defence_strategy,
-                    choices,
-                ),
-                0,
-            )
-        ),
-        "uniform play gets": gets(TabularPolicy.uniform(game)),
+        "a best response gets from its defence": best,
+        "the optimal offence gets": optimal,
+        "uniform play gets": uniform,
     }
-    for figure, number in found.items():
-        text = stated.pop(figure).replace("\N{MINUS SIGN}", "-")
+    assert stated.keys() == found.keys()
+    for figure, text in stated.items():
         last_digit = 10 ** -len(text.split(".")[1])
-        assert float(text) == pytest.approx(number, abs=0.5 * last_digit), figure
-    assert not stated
-    best = found["a best response gets from its defence"]
-    optimal, uniform = found["the optimal offence gets"], found["uniform play gets"]
-    experiments = " ".join(EXPERIMENTS.read_text(encoding="utf-8").split())
+        assert float(text) == pytest.approx(found[figure], abs=0.5 * last_digit), figure
+    experiments = " ".join((DOCS / "experiments.md").read_text("utf-8").split())
     assert (
         f"A best response gets {best:.3f} from it, the optimal offence {optimal:.3f}, "
         f"the uniform policy {uniform:.3f}.".replace("-", "\N{MINUS SIGN}")
@@ -733,11 +661,9 @@ def test_the_environment_states_what_a_best_response_gets_from_the_agent() -> No
 
 @pytest.mark.slow
 def test_the_page_states_what_every_baseline_loses() -> None:
-    names = ("paper-agent", "fitted-agent", "tuned", "uniform")
-    habits = ("pass-heavy", "run-heavy", "tendencies")
+    players = ("paper-agent", "fitted-agent", "tuned", "uniform")
     rows = [
         "| `{}` | {:.3f} | {:.3f} | {:.2f} |".format(name, *lost(strategies(name)))
-        for name in (*names, *habits)
+        for name in (*players, "pass-heavy", "run-heavy", "tendencies")
     ]
-    stated = NOTES.read_text().splitlines()
-    assert not [row for row in rows if row not in stated], "\n".join(rows)
+    assert not set(rows) - set(NOTES.splitlines()), "\n".join(rows)

@@ -1,6 +1,7 @@
 """Values of players of football with a clock: on layers, in play and in tables."""
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import cache
 from itertools import pairwise
@@ -9,14 +10,13 @@ from typing import Any
 
 import numpy as np
 import pytest
+from layered_games import solve_in
 from scipy.stats import chisquare
 from timed_football import RULES, SMALL, TINY_FORMS, evaluate_pairs, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.batch_simulator import Player, Simulation
 from solvent.exact import nash_conv, policy_value
-from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.solve import solve_layers
 from solvent.exact.scoring import response_values
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.agent import (
@@ -27,8 +27,8 @@ from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Asked, Layer
 from solvent.games.football_clock.players import (
     BEST_RESPONSE,
+    PairEvaluation,
     PlayerLayers,
-    TimedScore,
     optimal_player,
     score_player,
 )
@@ -64,6 +64,14 @@ def made(number: int) -> tuple[TimedFootballSampler, TabularGame]:
     return sampler, compile_game(sampler.rules)
 
 
+def written(sampler: TimedFootballSampler, states: Sequence[Any]) -> Any:
+    """Episodes that are in these states."""
+    simulation = sampler.simulation(len(states))
+    for i, state in enumerate(states):
+        sampler.write(simulation.records, i, state)
+    return simulation
+
+
 class Anyhow:
     """Plays each state with probabilities of its own, which follow from what is seen there."""
 
@@ -79,22 +87,18 @@ class Anyhow:
         return np.asarray(chances / chances.sum(axis=1, keepdims=True))
 
 
-def tables_of(number: int, player: Player) -> tuple[TabularPolicy, TabularPolicy]:
+def tables_of(number: int, player: Player) -> list[TabularPolicy]:
     """What a player answers in every state, in both seats."""
     sampler, table = made(number)
-    simulation = sampler.simulation(table.n_states)
-    for i, state in enumerate(table.states):
-        sampler.write(simulation.records, i, state)
-    everyone = np.arange(table.n_states)
+    simulation, everyone = written(sampler, table.states), np.arange(table.n_states)
     policies = []
     for seat in (0, 1):
-        who = np.full(table.n_states, seat)
+        who, chances = np.full(table.n_states, seat), np.zeros(table.mask[seat].shape)
         acts = simulation.acts(everyone, who)
-        chances = np.zeros(table.mask[seat].shape)
         chances[acts] = player.action_probabilities(simulation, everyone[acts], who[acts])
         chances[~acts & ~table.terminal, 0] = 1.0
         policies.append(TabularPolicy.of(table, chances, player=seat, name=player.name))
-    return policies[0], policies[1]
+    return policies
 
 
 def network_of(
@@ -107,8 +111,8 @@ def network_of(
 ) -> NetworkPlayer:
     """A network with weights at random."""
     rng = np.random.default_rng(seed)
-    widths = [*sampler.simulation(1, observation).observation_space.shape, 12, 12]
-    widths.append(len(sampler.rules.actions.names))
+    [inputs] = sampler.simulation(1, observation).observation_space.shape
+    widths = [inputs, 12, 12, len(sampler.rules.actions.names)]
     weights = tuple((rng.normal(size=shape) / 2).astype(np.float32) for shape in pairwise(widths))
     biases = tuple(rng.normal(size=width).astype(np.float32) for width in widths[1:])
     return NetworkPlayer(Network(weights, biases, "relu"), rule, masked, observation)
@@ -137,7 +141,6 @@ KINDS = [(True, "sampled", "onehot"), (False, "sampled", "vector"), (False, "mod
 def test_players_on_layers_are_worth_what_they_are_worth_in_a_table(number: int) -> None:
     """Against another player and against a best response, in both seats."""
     sampler, table = made(number)
-    [begin] = sampler.rules.initial()
     layout = FootballLayers(sampler.rules)
     even = 0.0 if layout.game.for_points else 1.0
     masked, rule, observation = KINDS[number % len(KINDS)]
@@ -151,12 +154,13 @@ def test_players_on_layers_are_worth_what_they_are_worth_in_a_table(number: int)
             one if one is agent else PlayerLayers(sampler.rules, one) for one in (x, y)
         )
         pairs = [(first, second), (first, None), (None, first)]
-        played, answered, answers = evaluate_pairs(sampler.rules, begin.state, pairs)
+        start = sampler.rules.initial()[0].state
+        played, answered, answers = evaluate_pairs(sampler.rules, start, pairs)
         expected = [
             policy_value(table, mine[0], others[1]),
             policy_value(table, others[0], mine[1]),
+            *(response_values(table, policy) for policy in mine),
         ]
-        expected += [response_values(table, policy) for policy in mine]
         values = [table.at_start(one) for one in expected]
         assert (played.first, even - played.second) == pytest.approx(values[:2], abs=near)
         assert (answered.first, even - answered.second) == pytest.approx(values[2:], abs=near)
@@ -166,9 +170,8 @@ def test_players_on_layers_are_worth_what_they_are_worth_in_a_table(number: int)
 # Scores, kept in a folder and against rounded solutions.
 
 
-def numbers(score: TimedScore) -> dict[str, tuple[float, float]]:
-    """What it gets, as player 0 and as player 1."""
-    return {name: (value.first, value.second) for name, value in score.against.items()}
+def numbers(values: Iterable[PairEvaluation]) -> list[tuple[float, float]]:
+    return [(value.first, value.second) for value in values]
 
 
 @pytest.fixture(scope="module")
@@ -179,10 +182,10 @@ def game() -> TimedFootball:
 def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once(
     game: TimedFootball, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layout, start = FootballLayers(game), game.initial()[0].state
+    start = game.initial()[0].state
     x, y, z = (PlayerLayers(game, Anyhow(seed)) for seed in (1, 2, 3))
     pairs = [(x, y), (x, None), (z, x), (None, z)]
-    alone = [evaluate_pairs(game, start, [pair])[0] for pair in pairs]
+    alone = [numbers(evaluate_pairs(game, start, [pair]))[0] for pair in pairs]
     asked, strategies = [], x.strategies
 
     def counted(layer: Layer, *rest: Any) -> Any:
@@ -190,19 +193,16 @@ def test_pairs_get_what_they_get_alone_and_a_policy_is_asked_once(
         return strategies(layer, *rest)
 
     monkeypatch.setattr(x, "strategies", counted)
-    together = evaluate_pairs(game, start, pairs)
-    assert [(one.first, one.second) for one in together] == [
-        (one.first, one.second) for one in alone
-    ]
+    assert numbers(evaluate_pairs(game, start, pairs)) == alone
     # The tiny field is one block.
-    assert len(asked) == len(set(asked)) == len(layout.layers)
+    assert len(asked) == len(set(asked)) == len(FootballLayers(game).layers)
 
 
 def test_a_score_goes_on_where_it_was_interrupted(
     game: TimedFootball, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     network = network_of(TimedFootballSampler(game))
-    whole = score_player(game, network)
+    whole = numbers(score_player(game, network).against.values())
     seen: list[Layer] = []
 
     @contextmanager
@@ -217,22 +217,18 @@ def test_a_score_goes_on_where_it_was_interrupted(
     monkeypatch.setattr("solvent.cli.layered.layer_bar", bar)
     with pytest.raises(KeyboardInterrupt):
         score_player(game, network, out=tmp_path)
-    again = score_player(game, network, out=tmp_path)
-    assert len(seen) == len(set(seen)) == len(FootballLayers(game).layers)
-    assert numbers(again) == numbers(whole)
-    assert numbers(score_player(game, network, out=tmp_path)) == numbers(whole)
-    assert len(seen) == len(FootballLayers(game).layers)
-    other = network_of(TimedFootballSampler(game), seed=1)
+    # The second time nothing is left to do.
+    for _ in range(2):
+        again = score_player(game, network, out=tmp_path)
+        assert numbers(again.against.values()) == whole
+        assert len(seen) == len(set(seen)) == len(FootballLayers(game).layers)
     with pytest.raises(StoreError, match="scored"):
-        score_player(game, other, out=tmp_path)
+        score_player(game, network_of(TimedFootballSampler(game), seed=1), out=tmp_path)
 
 
 def test_what_a_rounded_solution_gives_away_is_bounded(game: TimedFootball, tmp_path: Path) -> None:
-    layers = FootballLayers(game)
-    with LayerFolder.create(tmp_path, layers, "compact") as store:
-        solve_layers(layers, store)
-    solution = TimedSolution.open(tmp_path, game)
-    score = score_player(game, "optimal", tmp_path)
+    solve_in(tmp_path, FootballLayers(game), keep="compact")
+    solution, score = TimedSolution.open(tmp_path, game), score_player(game, "optimal", tmp_path)
     [bound] = score.bounds.values()
     assert 1e-5 < bound < 1e-2
     answered = score.against[BEST_RESPONSE]
@@ -249,33 +245,14 @@ def test_a_large_form_is_not_solved_on_the_spot() -> None:
 # The published agent's clock management
 
 
-PLAIN = ClockManagement(weight=1.0)
-
-
 @cache
-def layout(form: str = "second-half", timeouts: int = 3) -> FootballLayers:
-    return FootballLayers(TimedFootball(form=form, timeouts=timeouts))
+def layout() -> FootballLayers:
+    return FootballLayers(TimedFootball(form="second-half"))
 
 
 @cache
 def agent() -> AgentPlayer:
     return AgentPlayer(layout())
-
-
-@cache
-def plain_agent() -> AgentPlayer:
-    return AgentPlayer(layout(), management=PLAIN)
-
-
-def falls(
-    at: Situation, code: str, ticks: int, timeouts: int = 0, *, has_ball: bool, kick: bool
-) -> float:
-    """By how much the average falls with a result."""
-    rules = layout().rules
-    change = plain_agent().average_change(ticks, timeouts, has_ball=has_ball, kick=kick)
-    codes = [result.code for result in rules.chart.results]
-    by_result = change.reshape(-1, rules.arrays.results)
-    return float(by_result[rules.index(at), codes.index(code)])
 
 
 # Yards to the goal, the result, ticks and time-outs left, whether the side has the ball and
@@ -300,24 +277,20 @@ FALLS: tuple[tuple[int, str, int, int, bool, bool, float], ...] = (
 
 
 def test_a_play_has_to_gain_the_average_of_the_plays_that_are_left() -> None:
+    """By how much the average falls with a result."""
+    plain, rules = AgentPlayer(layout(), management=ClockManagement(weight=1.0)), layout().rules
+    codes = [result.code for result in rules.chart.results]
     for to_goal, code, ticks, timeouts, has_ball, kick, fall in FALLS:
-        at = Situation(1, 10, to_goal)
-        found = falls(at, code, ticks, timeouts, has_ball=has_ball, kick=kick)
+        change = plain.average_change(ticks, timeouts, has_ball=has_ball, kick=kick)
+        by_result = change.reshape(-1, rules.arrays.results)
+        found = by_result[rules.index(Situation(1, 10, to_goal)), codes.index(code)]
         assert found == pytest.approx(fall), (to_goal, code, ticks)
 
 
 def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:
-    column = np.array([[layout().column(2, margin)]])
-    return Asked(
-        layer,
-        layer.ticks - 2,
-        layer.ticks,
-        False,
-        True,
-        np.array([5]),
-        np.array([mine]),
-        column,
-    )
+    before, after, column = layer.ticks - 2, layer.ticks, layout().column(2, margin)
+    row, team = np.array([5]), np.array([mine])
+    return Asked(layer, before, after, False, True, row, team, np.array([[column]]))
 
 
 @pytest.mark.parametrize(
@@ -325,12 +298,11 @@ def asked(layer: Layer, *, mine: bool, margin: int) -> Asked:
     [(-1, True, 1), (-1, False, 1), (0, True, 1), (0, False, 0), (1, True, 0), (1, False, 0)],
 )
 def test_time_outs(margin: int, mine: bool, called: int) -> None:
-    late, early = Layer(2, 10, 1, 1), Layer(2, 21, 1, 1)
-    assert np.all(agent().timeouts(asked(late, mine=mine, margin=margin)) == called)
-    assert np.all(agent().timeouts(asked(early, mine=mine, margin=margin)) == 0)
+    late = asked(Layer(2, 10, 1, 1), mine=mine, margin=margin)
+    early = asked(Layer(2, 21, 1, 1), mine=mine, margin=margin)
     # What would be left with it is what counts, since that is all that is known in a play.
-    crossing = asked(early, mine=mine, margin=margin)._replace(saved=20)
-    assert np.all(agent().timeouts(crossing) == called)
+    for moment, wanted in ((late, called), (early, 0), (early._replace(saved=20), called)):
+        assert np.all(agent().timeouts(moment) == wanted)
 
 
 def test_onside_kicks_come_late_from_behind() -> None:
@@ -366,11 +338,8 @@ def live_states(number: int) -> tuple[Any, ...]:
 @pytest.mark.parametrize("number", FORMS)
 def test_observations_and_legal_actions_are_those_of_the_rules(number: int) -> None:
     made, states = sampler(number), live_states(number)
-    simulation = made.simulation(len(states))
-    for i, state in enumerate(states):
-        made.write(simulation.records, i, state)
-        assert simulation.state(i) == state
-    everyone = np.arange(len(states))
+    simulation, everyone = written(made, states), np.arange(len(states))
+    assert tuple(map(simulation.state, range(len(states)))) == states
     for player in (0, 1):
         who = np.full(len(states), player)
         seen = np.stack([made.rules.observe(state, player) for state in states])
@@ -380,19 +349,10 @@ def test_observations_and_legal_actions_are_those_of_the_rules(number: int) -> N
             legal[i, list(made.rules.legal_actions(state)[player])] = 1
         np.testing.assert_array_equal(simulation.legal(everyone, who), legal)
         np.testing.assert_array_equal(simulation.acts(everyone, who), legal.sum(axis=1) > 1)
-
-
-@pytest.mark.parametrize("number", FORMS)
-def test_one_hot_observations_say_the_same(number: int) -> None:
-    made, states = sampler(number), live_states(number)[:500]
-    simulation = made.simulation(len(states), "onehot")
-    for i, state in enumerate(states):
-        made.write(simulation.records, i, state)
-    everyone, first = np.arange(len(states)), np.zeros(len(states), np.int64)
-    entries = simulation.observe(everyone, first, "vector")
-    seen = simulation.observe(everyone, first)
+    # One-hot observations say the same.
+    some, varying = everyone[:500], made.most > made.least
+    entries, seen = (simulation.observe(some, 0 * some, form) for form in ("vector", "onehot"))
     assert set(np.unique(seen)) == {0, 1}
-    varying = made.most > made.least
     assert (seen.sum(axis=1) == varying.sum()).all()
     assert len(np.unique(seen, axis=0)) == len(np.unique(entries[:, varying], axis=0))
 
@@ -402,11 +362,8 @@ def outcomes(
 ) -> list[tuple[Any, float]]:
     """Where copies of a state go, each with its own stream, and what player 0 is paid."""
     n = len(streams)
-    simulation = made.simulation(n)
-    for i in range(n):
-        made.write(simulation.records, i, state)
+    simulation, paid = written(made, [state] * n), np.zeros(n)
     simulation.arrays["stream"][:] = streams
-    paid = np.zeros(n)
     first, second = (np.full(n, action) for action in joint_action)
     simulation.move(np.arange(n), first, second, paid)
     return [(simulation.state(i), paid.item(i)) for i in range(n)]
@@ -415,43 +372,39 @@ def outcomes(
 @pytest.mark.parametrize("number", FORMS)
 def test_every_move_leads_where_the_rules_lead_and_as_often(number: int) -> None:
     made, states = sampler(number), live_states(number)
-    rng = np.random.default_rng(number)
-    tested = 0
+    rng, tested = np.random.default_rng(number), 0
     for k in rng.choice(len(states), 60, replace=False).tolist():
         legal = made.rules.legal_actions(states[k])
         joint = (int(rng.choice(legal[0])), int(rng.choice(legal[1])))
-        expected: dict[Any, float] = {}
+        expected: Counter[Any] = Counter()
         for outcome in made.rules.transition(states[k], joint):
-            key = (outcome.state, float(outcome.reward))
-            expected[key] = expected.get(key, 0.0) + float(outcome.probability)
+            expected[outcome.state, float(outcome.reward)] += float(outcome.probability)
         n = 400 if len(expected) > 1 else 2
         streams = rng.integers(1, 2**64, n, dtype=np.uint64)
-        counts = dict.fromkeys(expected, 0)
-        for key in outcomes(made, states[k], joint, streams):
-            counts[key] += 1  # What the rules do not know is a KeyError.
+        counts = Counter(outcomes(made, states[k], joint, streams))
+        assert counts.keys() <= expected.keys()
         if len(expected) > 1:
             tested += 1
-            often = np.array(list(expected.values())) * n
-            assert chisquare(list(counts.values()), often).pvalue > 1e-5, (states[k], joint)
+            often = [counts[key] for key in expected], [n * p for p in expected.values()]
+            assert chisquare(*often).pvalue > 1e-5, (states[k], joint)
     assert tested > 2
 
 
 @pytest.mark.parametrize(("form", "timeouts"), [("full", 3), ("half", 0)])
 def test_whole_games_are_played_by_the_rules(form: str, timeouts: int) -> None:
     game = TimedFootball(form=form, timeouts=timeouts)
-    simulation = TimedFootballSampler(game).simulation(1)
-    rng = np.random.default_rng(1)
+    simulation, rng = TimedFootballSampler(game).simulation(1), np.random.default_rng(1)
     simulation.arrays["stream"][:] = 7
     only, seen = np.zeros(1, np.int64), set()
     simulation.begin(only)
     assert simulation.state(0) in [outcome.state for outcome in game.initial()]
     while not game.is_terminal(before := simulation.state(0)):
-        legal = game.legal_actions(before)
-        joint = (int(rng.choice(legal[0])), int(rng.choice(legal[1])))
+        first, second = (rng.choice(legal, 1) for legal in game.legal_actions(before))
         paid = np.zeros(1)
-        simulation.move(only, np.array(joint[:1]), np.array(joint[1:]), paid)
+        simulation.move(only, first, second, paid)
+        following = game.transition(before, (int(first[0]), int(second[0])))
         after = (simulation.state(0), paid.item())
-        assert after in [(o.state, float(o.reward)) for o in game.transition(before, joint)]
+        assert after in [(o.state, float(o.reward)) for o in following]
         seen.add(before.phase)
-    assert "call" in seen
+    assert seen >= {"call", "kickoff"}
     assert ("time-out" in seen) == (timeouts > 0)

@@ -24,6 +24,7 @@ from solvent.games import TimedFootball
 from solvent.games.football_clock.agent import AgentPlayer
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.layout import Layer, Players
+from solvent.games.football_clock.players import PairLayers
 from solvent.games.football_clock.report import LastHalf
 from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats
@@ -60,14 +61,11 @@ def layout_of(form: str, timeouts: int) -> FootballLayers:
 
 @pytest.mark.parametrize(("form", "timeouts"), SIZES)
 def test_sizes(form: str, timeouts: int) -> None:
-    layout = layout_of(form, timeouts)
-    states, layers, disk = SIZES[form, timeouts]
-    assert states == f"{layout.n_states:,}"
-    assert layers == f"{len(layout.layers):,}"
+    layout, (states, layers, disk) = layout_of(form, timeouts), SIZES[form, timeouts]
+    assert (states, layers) == (f"{layout.n_states:,}", f"{len(layout.layers):,}")
     number, unit = disk.split()
-    assert float(number) == pytest.approx(
-        values_bytes(layout) / {"MB": 1e6, "GB": 1e9}[unit], rel=0.05
-    )
+    size = values_bytes(layout) / {"MB": 1e6, "GB": 1e9}[unit]
+    assert float(number) == pytest.approx(size, rel=0.05)
 
 
 def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
@@ -80,8 +78,8 @@ def test_the_room_of_the_whole_game_that_is_kept_compact() -> None:
 
 @pytest.mark.slow
 def test_the_plan_of_the_whole_game_that_is_kept_compact() -> None:
-    plan = make_plan(layout_of("full", 3), keep="compact")
-    assert f"`--plan` allows {gigabytes(plan.disk)} for both" in PAGE
+    disk = make_plan(layout_of("full", 3), keep="compact").disk
+    assert f"`--plan` allows {gigabytes(disk)} for both" in PAGE
 
 
 @pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
@@ -91,9 +89,9 @@ def test_the_evidence_has_the_figures_of_the_page(folder: Path) -> None:
     key = solution.game.form, solution.game.loaded_clock.timeouts
     shown = f"{solution.value:.9f}", f"{solution.error:.1e}", f"{solution.store.largest_gap:.1e}"
     assert [*shown] == FOUND[key]
-    counted = f"{solution.layered.n_states:,}", f"{len(solution.layered.layers):,}"
-    assert [*counted] == SIZES[key][:2]
-    assert f"{solution.store.games:,}" == GAMES[key]
+    layout = solution.layered
+    counted = f"{layout.n_states:,}", f"{len(layout.layers):,}", f"{solution.store.games:,}"
+    assert [*counted] == [*SIZES[key][:2], GAMES[key]]
 
 
 def agent_table() -> dict[tuple[str, int, bool], tuple[str, str, str]]:
@@ -146,10 +144,9 @@ def test_what_is_possible_for_the_agent_is_the_value() -> None:
         possible, optimal, answer = map(float, texts)
         assert answer < optimal < possible
         if (form, timeouts) in FOUND:
-            value = float(FOUND[form, timeouts][0])
-            others = -value if form == "half" else 1 - value
+            value, even = float(FOUND[form, timeouts][0]), 0 if form == "half" else 1
             digits = 2 if form == "half" else 4
-            assert possible == round(value if first else others, digits)
+            assert possible == round(value if first else even - value, digits)
 
 
 @pytest.fixture(scope="module")
@@ -208,21 +205,18 @@ def timeout_worths(whose: str) -> Iterator[tuple[int, int, str]]:
 @pytest.mark.slow
 @pytest.mark.parametrize("solved", [("two-minutes", 3)], indirect=True, ids=str)
 def test_what_a_time_out_is_worth(solved: TimedSolution) -> None:
-    worth = LastHalf(solved).timeout_value(offence=True)
+    worth, checked = LastHalf(solved).timeout_value(offence=True), 0
     middle = worth.shape[1] // 2
-    checked = 0
     for ticks, lead, figure in timeout_worths("with the ball"):
         if ticks <= len(worth):
             found = f"{100 * worth[ticks - 1, middle + lead]:.2f}".replace("-0.00", "0.00")
             assert figure == found, (ticks, lead)
             checked += 1
     assert checked == 10
-    largest = worth.max()
-    t, lead = np.unravel_index(worth.argmax(), worth.shape)
-    assert (t + 1, lead - middle) == (7, -1)
-    assert LastHalf(solved).timeout_value(offence=False).max() < largest
-    said = f"The value of a time-out is largest, {100 * largest:.1f}%, for a side that is a point"
-    assert f"{said} behind" in " ".join(NOTES.split())
+    assert np.unravel_index(worth.argmax(), worth.shape) == (7 - 1, middle - 1)
+    assert LastHalf(solved).timeout_value(offence=False).max() < worth.max()
+    said = f"The value of a time-out is largest, {100 * worth.max():.1f}%, for a side that is a"
+    assert f"{said} point behind" in " ".join(NOTES.split())
 
 
 @pytest.mark.slow
@@ -271,16 +265,12 @@ SEED = "spot check of the tests"
 
 def largest_miss(layers: FootballLayers, store: LayerStore, count: int) -> float:
     """By how much random states are farther from the rules than they may be, at most."""
-
-    def stored(place: LayerPlace) -> float:
-        return store.value_at(place)
-
     misses = []
     for place in random_places(layers, count, SEED):
         state = layers.state_at(place)
-        lower, upper = solved_again(layers, state, stored)
+        lower, upper = solved_again(layers, state, store.value_at)
         assert upper - lower < 1e-12
-        value = layers.value(state, stored(place))
+        value = layers.value(state, store.value_at(place))
         gap = store.record(place.layer).largest_gap
         allowed = gap + 2 * layers.rounding(place.layer, store.largest)
         misses.append(max(lower - value, value - upper) - allowed)
@@ -294,13 +284,10 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
     layers = FootballLayers(tiny(form, **parameters))
     for layer in layers.layers:
         for at in product(*map(range, layers.shape(layer))):
-            place = LayerPlace(layer, at)
-            state = layers.state_at(place)
-            if layer.ticks == 0 and at[0] >= layers.kickoff_row:
-                assert state is None  # There are no kicks when no time is left.
-            else:
-                assert state is not None
-                assert layers.place(state) == place
+            state = layers.state_at(LayerPlace(layer, at))
+            # There are no kicks when no time is left.
+            assert (state is None) == (layer.ticks == 0 and at[0] >= layers.kickoff_row)
+            assert state is None or layers.place(state) == LayerPlace(layer, at)
     store = LayerStore(layers)
     solve_layers(layers, store)
     assert largest_miss(layers, store, 60) <= 0
@@ -308,13 +295,9 @@ def test_every_place_has_its_state_and_random_ones_agree_with_the_rules(
 
 def test_the_value_of_two_given_players_has_no_samples(tmp_path: Path) -> None:
     """Their states stand at places of another kind; asking for them ended every such score."""
-    from solvent.games.football_clock.agent import AgentPlayer
-    from solvent.games.football_clock.players import PairLayers
-
     game = tiny("second-half", SMALL, half=30)
-    layout = FootballLayers(game)
-    [outcome] = game.initial()
-    pairs = PairLayers(game, start=outcome.state, pairs={"agent": (AgentPlayer(layout), None)})
+    given = {"agent": (AgentPlayer(FootballLayers(game)), None)}
+    pairs = PairLayers(game, start=game.initial()[0].state, pairs=given)
     solve_in(tmp_path, pairs, keep="start")
     assert LayerFolder.open(tmp_path, pairs).samples == {}
 

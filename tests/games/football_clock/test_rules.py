@@ -71,16 +71,17 @@ def test_a_play_stops_at_the_next_stop() -> None:
 
 
 def test_how_the_clock_stands_after_a_play() -> None:
-    """A play of 45 seconds takes 15 with a time-out, any other none (Football Strategy)."""
-    saved = [CLOCK.left(100, seconds, penalty=False).saved for seconds in (45, 30, 15)]
-    assert saved == [99, 100, 100]
     for ticks, seconds, penalty, left in (
+        # A play of 45 seconds takes 15 with a time-out, any other none (Football Strategy).
+        (100, 45, False, (97, 99, False)),
+        (100, 30, False, (98, 100, False)),
+        (100, 15, False, (99, 100, False)),
         (4, 45, False, (1, 3, False)),
         (1, 15, False, (0, 1, False)),
         (1, 15, True, (0, 1, True)),
         (0, 15, True, (0, 0, False)),  # the untimed down is the last
     ):
-        assert CLOCK.left(ticks, seconds, penalty=penalty) == left
+        assert CLOCK.left(ticks, seconds, penalty=penalty) == left, (ticks, seconds, penalty)
     assert ClockRules(untimed_down=False).left(1, 15, penalty=True) == (0, 1, False)
 
 
@@ -99,194 +100,203 @@ def then(game: TimedFootball, state: TimedPosition, *joint: int) -> list[tuple[A
     return [(o.probability, o.state, o.reward) for o in game.transition(state, tuple(actions))]
 
 
-def after(game: TimedFootball, state: TimedPosition, *joint: int) -> TimedPosition:
-    """The only position that can follow, nothing paid."""
-    [(probability, following, reward)] = then(game, state, *joint)
-    assert (probability, reward) == (1, 0)
-    return following
-
-
-def asked(game: TimedFootball, state: TimedPosition, *, calls: bool) -> TimedPosition:
-    """What follows the answer of the player who is asked for a time-out."""
-    answer = game.actions.timeout + (not calls)
-    return after(game, state, *((answer, 0) if state.asked == 0 else (0, answer)))
-
-
 LONG = tiny(half=120, stops=[])
-STOPS = tiny(half=120, stops=[60, 30])
 TIMEOUTS = tiny(half=120, stops=[], timeouts=2)
-
-
-@pytest.mark.parametrize(
-    ("game", "rows"),
-    [
-        pytest.param(
-            LONG,
-            [
-                (call(8), ONE, A, call(6, 2, 2, 5)),  # 30 seconds
-                (call(8), ONE, B, call(7, 1, 3, 3)),  # 30, and 15 less out of bounds
-                (call(8, to_go=7, to_goal=7), FOUR, A, call(5, 2, 1, 1)),  # 45
-                (call(8), THREE, C, call(7, 1, 3, 5)),  # a penalty: 15
-                (call(8), TWO, A, call(7, 1, 2, 2, offence=1)),  # a fumble: 15
-                (call(1, 2), PUNT, A, call(1, 2, 3, 6, punting=True)),  # declared: none
-            ],
-            id="every play takes its time",
-        ),
-        pytest.param(
-            STOPS,
-            [
-                (call(5), ONE, A, call(4, 2, 2, 5)),  # 75 seconds less 30 pass 60
-                (call(4), ONE, A, call(2, 2, 2, 5)),  # from the stop itself the clock runs
-                (call(3), ONE, A, call(2, 2, 2, 5)),
-                (call(5, to_go=7, to_goal=7), FOUR, A, call(4, 2, 1, 1)),  # not both stops
-                (call(6), ONE, A, call(4, 2, 2, 5)),  # it would stand there anyway
-            ],
-            id="the clock stops at the end of a quarter and at the warning",
-        ),
-        pytest.param(
-            tiny(half=60, stops=[]),
-            [(call(4, 1, 3, 7), FOUR, B, TimedPosition("free kick", 2, 2, -2))],
-            id="a safety is two points and a free kick",
-        ),
-        pytest.param(
-            tiny(),
-            [
-                (call(1), THREE, C, call(0, 1, 3, 5)),
-                (call(1), TWO, B, call(1)._replace(phase="choice", choice="def2/4o")),
-                (call(1), ONE, C, call(1)._replace(phase="choice", choice="off2/2")),
-            ],
-            id="a half does not end on a penalty of the defence",
-        ),
-        pytest.param(
-            tiny("full", half=45, timeouts=2),
-            [
-                (
-                    call(1, margin=-4, receiver=1, offence=1)._replace(half=1),
-                    *(A, ONE, TimedPosition("kickoff", 2, 3, -4, (2, 2), offence=0)),
-                )
-            ],
-            id="the second half is kicked off by who received the first",
-        ),
-    ],
+LAST, SAVED = tiny(), tiny(timeouts=1)
+LETTERS = tuple(range(LONG.actions.defence, LONG.actions.defence + 3))
+# What is decided between plays, in the order of the actions.
+PENALTY, PLAY, NORMAL, ONSIDE, STOP, RUN_ON = range(
+    TIMEOUTS.actions.choice, TIMEOUTS.actions.choice + 6
 )
-def test_what_follows_a_play(game: TimedFootball, rows: list[tuple[Any, ...]]) -> None:
-    for state, first, second, following in rows:
-        assert after(game, state, first, second) == following, state
 
 
-def test_a_long_gain_takes_45_seconds() -> None:
-    assert (Fraction(2, 3), call(5, 1, 2, 2), 0) in then(LONG, call(8), THREE, B)
+def kickoff(ticks: int, margin: int = 0, **more: Any) -> TimedPosition:
+    return TimedPosition("kickoff", 2, ticks, margin, **more)
 
 
-def test_kicks_take_a_tick() -> None:
-    game = tiny(half=60, stops=[])
-    kickoff = TimedPosition("kickoff", ticks=4, offence=1)
-    normal, onside = game.actions.kick, game.actions.kick + 1
-    assert game.legal_actions(kickoff) == ((0,), (normal, onside))
-    assert then(game, kickoff, 0, onside) == [
-        (Fraction(1, 3), call(3, 1, 3, 5, offence=1), 0),
-        (Fraction(2, 3), call(3, 1, 2, 2), 0),
-    ]
-    free = TimedPosition("free kick", ticks=4, offence=1)
-    assert (Fraction(3, 4), call(3, 1, 3, 4), 0) in then(game, free, 0, 0)
+def over(margin: int) -> TimedPosition:
+    return TimedPosition("over", margin=margin)
 
 
-def test_points_are_added_and_the_scorer_kicks_off() -> None:
-    game = tiny(half=60, stops=[])
-    for offence, sign in ((0, 1), (1, -1)):
-        near = call(4, 1, 1, 1, margin=1, offence=offence)
-        assert then(game, near, *((ONE, A) if offence == 0 else (A, ONE))) == [
-            (EXTRA, TimedPosition("kickoff", 2, 2, 1 + 7 * sign, offence=offence), 0),
-            (1 - EXTRA, TimedPosition("kickoff", 2, 2, 1 + 6 * sign, offence=offence), 0),
-        ]
-    for margin, ends in ((5, {8}), (8, {8}), (-8, {-1, -2})):  # a lead counts up to 8
-        branches = then(game, call(4, 1, 1, 1, margin=margin), ONE, A)
-        assert {state.margin for _, state, _ in branches} == ends
-    kickoff = TimedPosition("kickoff", 2, 2, offence=1)  # a half pays points, keeps no score
-    paid = then(tiny("half", half=60, stops=[]), call(4, 1, 1, 1, offence=1), A, ONE)
-    assert paid == [(EXTRA, kickoff, -7), (1 - EXTRA, kickoff, -6)]
+def question(state: TimedPosition, asked: int, saved: int, **more: Any) -> TimedPosition:
+    """A player is asked for a time-out, with which so many ticks are left."""
+    return state._replace(phase="time-out", follows=state.phase, asked=asked, saved=saved, **more)
 
 
-def test_the_game_is_over_when_no_time_is_left() -> None:
-    for margin, won in ((-1, 0), (0, Fraction(1, 2)), (1, 1)):
-        for ticks in (1, 2):
-            ended = then(tiny(stops=[]), call(ticks, margin=margin), ONE, A)
-            assert ended == [(1, TimedPosition("over", margin=margin), won)]
-    assert then(tiny(), call(1, 2, 2, 2, margin=-2), FIELD_GOAL, C) == [
-        (Fraction(3, 4), TimedPosition("over", margin=1), 1),
-        (Fraction(1, 4), TimedPosition("over", margin=-2), 0),
-    ], "points of the last play count and no kickoff follows"
-    without = tiny(untimed_down=False)
-    assert without.is_terminal(then(without, call(1), THREE, C)[0][1])
+BOTH = {"timeouts": (1, 1)}
+FIRST = question(call(5, 2, 1, 1, timeouts=(2, 1)), 0, 7, other_too=True)
+SECOND = FIRST._replace(asked=1, other_too=False)
+# The choices of either side on the last play, whose penalty is the other's.
+DEFENDED = call(1)._replace(phase="choice", choice="def2/4o")
+OFFENDED = call(1)._replace(phase="choice", choice="off2/2")
+WON, TIED, LOST = 1, Fraction(1, 2), 0
+ENDING = question(call(0, 2, 2, 5, timeouts=(0, 1)), 1, 1)
+SCORED = question(kickoff(0, 3, timeouts=(1, 0)), 0, 1)
+UNTIMED = question(call(0, 1, 3, 5, timeouts=(1, 0)), 0, 1, untimed=True)
+
+# Of a rule: the game, a position, what both players do in it (a defence counts from A = 0), and
+# what may follow: its probability if it is not certain, the position, and the reward if there is
+# one.
+FOLLOWS: dict[str, tuple[tuple[Any, ...], ...]] = {
+    "every play takes its time": (
+        (LONG, call(8), ONE, A, call(6, 2, 2, 5)),  # 30 seconds
+        (LONG, call(8), ONE, B, call(7, 1, 3, 3)),  # 30, and 15 less out of bounds
+        (LONG, call(8, to_go=7, to_goal=7), FOUR, A, call(5, 2, 1, 1)),  # 45
+        (LONG, call(8), THREE, C, call(7, 1, 3, 5)),  # a penalty: 15
+        (LONG, call(8), TWO, A, call(7, 1, 2, 2, offence=1)),  # a fumble: 15
+        (LONG, call(1, 2), PUNT, A, call(1, 2, 3, 6, punting=True)),  # declared: none
+        # A long gain: 45.
+        (LONG, call(8), THREE, B, (Fraction(2, 3), call(5, 1, 2, 2)), (EXTRA / 3, kickoff(5, 7)),
+         ((1 - EXTRA) / 3, kickoff(5, 6))),
+    ),
+    "the clock stops at the end of a quarter and at the warning": tuple(
+        (tiny(half=120, stops=[60, 30]), *row)
+        for row in (
+            (call(5), ONE, A, call(4, 2, 2, 5)),  # 75 seconds less 30 pass 60
+            (call(4), ONE, A, call(2, 2, 2, 5)),  # from the stop itself the clock runs
+            (call(3), ONE, A, call(2, 2, 2, 5)),
+            (call(5, to_go=7, to_goal=7), FOUR, A, call(4, 2, 1, 1)),  # not both stops
+            (call(6), ONE, A, call(4, 2, 2, 5)),  # it would stand there anyway
+        )
+    ),
+    "kicks take a tick": (
+        (LONG, kickoff(4, offence=1), 0, ONSIDE,
+         (Fraction(1, 3), call(3, 1, 3, 5, offence=1)), (Fraction(2, 3), call(3, 1, 2, 2))),
+        (LONG, TimedPosition("free kick", ticks=4, offence=1), 0, 0,
+         (Fraction(3, 4), call(3, 1, 3, 4)), (Fraction(1, 6), call(3, 1, 3, 3)),
+         (EXTRA / 12, kickoff(3, 7)), ((1 - EXTRA) / 12, kickoff(3, 6))),
+    ),
+    "points are added, and the scorer kicks off": (
+        (LONG, call(4, 1, 1, 1, margin=1), ONE, A,
+         (EXTRA, kickoff(2, 8)), (1 - EXTRA, kickoff(2, 7))),
+        (LONG, call(4, 1, 1, 1, margin=1, offence=1), A, ONE,
+         (EXTRA, kickoff(2, -6, offence=1)), (1 - EXTRA, kickoff(2, -5, offence=1))),
+        (LONG, call(4, 1, 1, 1, margin=-8), ONE, A,
+         (EXTRA, kickoff(2, -1)), (1 - EXTRA, kickoff(2, -2))),
+    ),
+    "a lead counts up to 8": (
+        (LONG, call(4, 1, 1, 1, margin=5), ONE, A, (1, kickoff(2, 8))),
+        (LONG, call(4, 1, 1, 1, margin=8), ONE, A, (1, kickoff(2, 8))),
+    ),
+    "a half pays points and keeps no score": (
+        (tiny("half", half=60, stops=[]), call(4, 1, 1, 1, offence=1), A, ONE,
+         (EXTRA, kickoff(2, offence=1), -7), (1 - EXTRA, kickoff(2, offence=1), -6)),
+    ),
+    "a safety is two points and a free kick": (
+        (tiny(half=60, stops=[]), call(4, 1, 3, 7), FOUR, B, TimedPosition("free kick", 2, 2, -2)),
+    ),
+    "the game is over when no time is left": (
+        *(
+            (tiny(stops=[]), call(ticks, margin=margin), ONE, A, (1, over(margin), won))
+            for margin, won in ((-1, LOST), (0, TIED), (1, WON))
+            for ticks in (1, 2)
+        ),
+        # Points of the last play count, and no kickoff follows.
+        (LAST, call(1, 2, 2, 2, margin=-2), FIELD_GOAL, C,
+         (Fraction(3, 4), over(1), WON), (Fraction(1, 4), over(-2), LOST)),
+    ),
+    "a half does not end on a penalty of the defence": (
+        (LAST, call(1), THREE, C, call(0, 1, 3, 5)),
+        (tiny(untimed_down=False), call(1), THREE, C, (1, over(0), TIED)),
+        (LAST, call(1), TWO, B, DEFENDED),
+        (LAST, DEFENDED, PENALTY, 0, call(0, 1, 1, 4)),
+        (LAST, DEFENDED, PLAY, 0, (1, over(0), TIED)),
+        (LAST, call(1), ONE, C, OFFENDED),
+        (LAST, OFFENDED, 0, PENALTY, (1, over(0), TIED)),
+        (LAST, OFFENDED, 0, PLAY, (1, over(0), TIED)),
+        # A punt is declared within the untimed down.
+        (LAST, call(0, 2, margin=1), PUNT, A, call(0, 2, margin=1, punting=True)),
+    ),
+    "the second half is kicked off by who received the first": (
+        (tiny("full", half=45, timeouts=2),
+         call(1, margin=-4, receiver=1, offence=1)._replace(half=1), A, ONE,
+         TimedPosition("kickoff", 2, 3, -4, (2, 2), offence=0)),
+    ),
+    "the offence is asked first for a time-out, then the defence": (
+        (TIMEOUTS, call(8, to_go=7, to_goal=7, timeouts=(2, 1)), FOUR, A, FIRST),
+        # A play of 45 seconds takes 15 with a time-out.
+        (TIMEOUTS, FIRST, STOP, 0, call(7, 2, 1, 1, timeouts=(1, 1))),
+        (TIMEOUTS, FIRST, RUN_ON, 0, SECOND),
+        (TIMEOUTS, SECOND, 0, STOP, call(7, 2, 1, 1, timeouts=(2, 0))),
+        (TIMEOUTS, SECOND, 0, RUN_ON, call(5, 2, 1, 1, timeouts=(2, 1))),
+        # The side that lost the ball, and the kicker.
+        (TIMEOUTS, call(8, **BOTH), TWO, A,
+         question(call(7, 1, 2, 2, offence=1, **BOTH), 0, 8, other_too=True)),
+        (TIMEOUTS, kickoff(8, offence=1, **BOTH), 0, ONSIDE, *(
+            (chance, question(kicked, 1, 8, other_too=True)) for chance, kicked in (
+                (Fraction(1, 3), call(7, 1, 3, 5, offence=1, **BOTH)),
+                (Fraction(2, 3), call(7, 1, 2, 2, **BOTH)),
+            )
+        )),
+    ),
+    "only a side that has a time-out is asked": (
+        (TIMEOUTS, call(8, timeouts=(1, 0)), ONE, A,
+         question(call(6, 2, 2, 5, timeouts=(1, 0)), 0, 8)),
+        (TIMEOUTS, call(8, timeouts=(0, 1)), ONE, A,
+         question(call(6, 2, 2, 5, timeouts=(0, 1)), 1, 8)),
+        (TIMEOUTS, call(8), ONE, A, call(6, 2, 2, 5)),
+    ),
+    "after a choice a time-out can be called": (
+        (TIMEOUTS, call(8, **BOTH), TWO, B,
+         call(8, **BOTH)._replace(phase="choice", choice="def2/4o")),
+        # Four yards out of bounds: 45 seconds less 15.
+        (TIMEOUTS, call(8, **BOTH)._replace(phase="choice", choice="def2/4o"), PLAY, 0,
+         question(call(6, 1, 2, 2, **BOTH), 0, 8, other_too=True)),
+    ),
+    # 45 seconds from 1:15 stop at 1:00, and so do 15.
+    "nobody is asked where a time-out saves nothing": tuple(
+        (tiny(half=120, stops=[60], timeouts=1), call(ticks, to_go=7, to_goal=7, **BOTH), FOUR, A,
+         after)
+        for ticks, after in (
+            (5, call(4, 2, 1, 1, **BOTH)),
+            (6, question(call(4, 2, 1, 1, **BOTH), 0, 5, other_too=True)),
+        )
+    ),
+    "a time-out saves the half from ending": (
+        (SAVED, call(1, timeouts=(0, 1)), ONE, A, ENDING),
+        (SAVED, ENDING, 0, STOP, call(1, 2, 2, 5)),
+        (SAVED, ENDING, 0, RUN_ON, (1, over(0), TIED)),
+        (SAVED, call(1, 2, 2, 2, timeouts=(1, 0)), FIELD_GOAL, A, (Fraction(3, 4), SCORED),
+         (Fraction(1, 4), question(call(0, 1, 3, 5, offence=1, timeouts=(1, 0)), 0, 1))),
+        (SAVED, SCORED, STOP, 0, kickoff(1, 3)),
+        (SAVED, call(1, timeouts=(1, 0)), THREE, C, UNTIMED),
+        (SAVED, UNTIMED, STOP, 0, call(1, 1, 3, 5)),
+        # On the untimed down time-outs do not matter, nor in what follows it.
+        (SAVED, UNTIMED, RUN_ON, 0, call(0, 1, 3, 5)),
+    ),
+}  # fmt: skip
 
 
-def test_a_choice_and_the_end_of_a_half() -> None:
-    """A penalty of the defence that is taken gives an untimed down, one of the offence does not."""
-    game = tiny()
-    penalty = game.actions.choice
-    waiting = after(game, call(1), TWO, B)
-    assert game.legal_actions(waiting) == ((penalty, penalty + 1), (0,))
-    assert after(game, waiting, penalty, 0) == call(0, 1, 1, 4)
-    assert game.is_terminal(then(game, waiting, penalty + 1, 0)[0][1])
-    waiting = after(game, call(1), ONE, C)
-    assert game.legal_actions(waiting)[0] == (0,)
-    for taken in (penalty, penalty + 1):
-        assert game.is_terminal(then(game, waiting, 0, taken)[0][1])
+@pytest.mark.parametrize("rows", FOLLOWS.values(), ids=FOLLOWS)
+def test_what_follows(rows: tuple[tuple[Any, ...], ...]) -> None:
+    for game, state, first, second, *branches in rows:
+        certain = isinstance(branches[0], TimedPosition)
+        expected = [(1, branches[0], 0)] if certain else [(*b, 0)[:3] for b in branches]
+        assert then(game, state, first, second) == expected, (state, first, second)
+
+
+def test_who_may_do_what() -> None:
+    for game, state, legal in (
+        (LONG, kickoff(4, offence=1), ((0,), (NORMAL, ONSIDE))),
+        (LAST, DEFENDED, ((PENALTY, PLAY), (0,))),
+        (LAST, OFFENDED, ((0,), (PENALTY, PLAY))),
+        (LAST, call(0, 2, punting=True), ((ONE, TWO, THREE, FOUR, PUNT), LETTERS)),
+        (TIMEOUTS, FIRST, ((STOP, RUN_ON), (0,))),
+        (TIMEOUTS, SECOND, ((0,), (STOP, RUN_ON))),
+    ):
+        assert game.legal_actions(state) == legal, state
 
 
 def test_the_untimed_down_is_one_play_whatever_comes_of_it() -> None:
-    game = tiny()
-    untimed = call(0, 2, 3, 6, margin=1)
-    declared = after(game, untimed, PUNT, A)  # within it
-    assert declared == untimed._replace(punting=True)
-    assert game.legal_actions(declared)[0] == (ONE, TWO, THREE, FOUR, PUNT)
-    played = [(declared, PUNT, A)]
-    played += [(untimed, play, letter) for play in (ONE, THREE, FOUR) for letter in (A, B, C)]
-    for state, play, defence in played:
-        for _, following, _ in then(game, state, play, defence):
-            assert game.is_terminal(following) or following.phase == "choice"
+    untimed = call(0, 2, margin=1)
+    plays = [(untimed._replace(punting=True), PUNT, A)]
+    plays += [(untimed, play, letter) for play in (ONE, THREE, FOUR) for letter in (A, B, C)]
+    for state, *joint in plays:
+        for _, following, _ in then(LAST, state, *joint):
+            assert LAST.is_terminal(following) or following.phase == "choice", (state, joint)
 
 
 # Time-outs.
-
-
-def test_the_offence_is_asked_first_then_the_defence() -> None:
-    first = after(TIMEOUTS, call(8, to_go=7, to_goal=7, timeouts=(2, 1)), FOUR, A)
-    follows = call(5, 2, 1, 1, timeouts=(2, 1))
-    assert first == follows._replace(
-        phase="time-out", follows="call", asked=0, other_too=True, saved=7
-    )
-    calls = TIMEOUTS.actions.timeout
-    assert TIMEOUTS.legal_actions(first) == ((calls, calls + 1), (0,))
-    # A play of 45 seconds takes 15 with a time-out.
-    assert asked(TIMEOUTS, first, calls=True) == follows._replace(ticks=7, timeouts=(1, 1))
-    second = asked(TIMEOUTS, first, calls=False)
-    assert second == first._replace(asked=1, other_too=False)
-    assert TIMEOUTS.legal_actions(second) == ((0,), (calls, calls + 1))
-    assert asked(TIMEOUTS, second, calls=True) == follows._replace(ticks=7, timeouts=(2, 0))
-    assert asked(TIMEOUTS, second, calls=False) == follows
-
-
-def test_who_is_asked_and_when() -> None:
-    for left, player in (((1, 0), 0), ((0, 1), 1), ((0, 0), -1)):
-        question = after(TIMEOUTS, call(8, timeouts=left), ONE, A)
-        assert (question.asked, question.other_too) == (player, False)
-    both = (1, 1)
-    lost = after(TIMEOUTS, call(8, timeouts=both), TWO, A)
-    assert (lost.offence, lost.asked) == (1, 0), "the side that lost the ball"
-    kickoff = TimedPosition("kickoff", ticks=8, timeouts=both, offence=1)
-    kicked = then(TIMEOUTS, kickoff, 0, TIMEOUTS.actions.kick + 1)
-    assert {(s.asked, s.offence) for _, s, _ in kicked} == {(1, 0), (1, 1)}, "the kicker"
-    waiting = after(TIMEOUTS, call(8, timeouts=both), TWO, B)
-    question = after(TIMEOUTS, waiting, TIMEOUTS.actions.choice + 1, 0)
-    assert waiting.phase == "choice"
-    # Four yards out of bounds: 45 seconds less 15.
-    assert (question.phase, question.ticks, question.saved) == ("time-out", 6, 8)
-    game = tiny(half=120, stops=[60], timeouts=1)
-    # 45 seconds from 1:15 stop at 1:00, and so do 15.
-    long = call(5, to_go=7, to_goal=7, timeouts=both)
-    assert after(game, long, FOUR, A).phase == "call"
-    assert after(game, long._replace(ticks=6), FOUR, A).phase == "time-out"
 
 
 def test_a_position_is_observed_by_these_entries() -> None:
@@ -299,10 +309,6 @@ def test_a_position_is_observed_by_these_entries() -> None:
     }  # fmt: skip
     found = {entry.label: tuple(entry[1:]) for entry in TIMEOUTS.entries(state, 0) if entry.value}
     assert found == expected
-    mirrored = {entry.label: entry.value for entry in TIMEOUTS.entries(state, 1)}
-    assert mirrored["lead"] == 8
-    assert mirrored["lead within a score"] == 7
-    assert (mirrored["my ball"], mirrored["my time-outs"]) == (0, 1)
     asked = TimedPosition("time-out", ticks=3, saved=4, asked=1, other_too=True, follows="kickoff")
     told = {entry.label: entry.value for entry in TIMEOUTS.entries(asked, 0)}
     assert (told["I am asked"], told["it is asked"], told["both are asked"]) == (0, 1, 1)
@@ -310,44 +316,24 @@ def test_a_position_is_observed_by_these_entries() -> None:
 
 
 def test_a_time_out_that_is_called_is_told_and_one_that_is_not_is_not_worth_a_word() -> None:
-    game, calls = TIMEOUTS, TIMEOUTS.actions.timeout
-    state = call(8, to_go=7, to_goal=7, timeouts=(2, 1), margin=2)
-    first = after(game, state, FOUR, A)
-    second = asked(game, first, calls=False)
+    game, state = TIMEOUTS, call(8, to_go=7, to_goal=7, timeouts=(2, 1), margin=2)
     for before, joint, told in (
         (state, (FOUR, A + game.actions.defence), "gain of 6"),
-        (first, (calls, 0), "player A calls a time-out"),
-        (first, (calls + 1, 0), ""),
-        (second, (0, calls), "player B calls a time-out"),
-        (second, (0, calls + 1), ""),
+        (FIRST, (STOP, 0), "player A calls a time-out"),
+        (FIRST, (RUN_ON, 0), ""),
+        (SECOND, (0, STOP), "player B calls a time-out"),
+        (SECOND, (0, RUN_ON), ""),
     ):
         [outcome] = game.transition(before, joint)
         assert game.told(before, joint, outcome, random.Random(0)) == (told, 0), joint
     score = "player A leads by 2, time-outs 2 and 1"
-    assert game.place(first) == f"{score}, a time-out or not"
+    assert game.place(FIRST._replace(margin=2)) == f"{score}, a time-out or not"
+    assert game.scene(FIRST._replace(margin=2))[0] == Prose("", (score,))
     assert game.place(state) == f"2:00 left, {score}, player A has 1st and goal at its own 1"
-    assert game.scene(first)[0] == Prose("", (score,))
     assert game.scene(state) == (
         Prose("", (f"2:00 left, {score}",)),
         Gridiron(1, 8, 8, "player A", "player B", "player A has 1st and goal at its own 1"),
     )
-
-
-def test_a_time_out_saves_the_half_from_ending() -> None:
-    game = tiny(timeouts=1)
-    question = after(game, call(1, timeouts=(0, 1)), ONE, A)
-    assert (question.asked, question.ticks, question.saved) == (1, 0, 1)
-    assert asked(game, question, calls=True) == call(1, 2, 2, 5)
-    [(_, ended, won)] = then(game, question, 0, game.actions.timeout + 1)
-    assert (game.is_terminal(ended), won) == (True, Fraction(1, 2))
-    scored = then(game, call(1, 2, 2, 2, timeouts=(1, 0)), FIELD_GOAL, A)[0][1]
-    assert (scored.margin, scored.follows) == (3, "kickoff")
-    assert asked(game, scored, calls=True) == TimedPosition("kickoff", 2, 1, 3)
-    question = after(game, call(1, timeouts=(1, 0)), THREE, C)
-    assert (question.untimed, question.ticks, question.saved) == (True, 0, 1)
-    assert asked(game, question, calls=True) == call(1, 1, 3, 5)
-    # On the untimed down time-outs do not matter, nor in what follows it.
-    assert asked(game, question, calls=False) == call(0, 1, 3, 5)
 
 
 # Values that can be worked out by hand, and symmetry.
@@ -406,29 +392,27 @@ def test_exchanging_the_players_exchanges_what_happens_to_them(
 
 def test_where_a_form_begins() -> None:
     three = {"timeouts": (3, 3)}
-    expected = {
-        "two-minutes": TimedPosition("call", 2, 8, down=1, to_go=10, to_goal=80, **three),
-        "half": TimedPosition("kickoff", 2, 120, offence=1, **three),
-        "second-half": TimedPosition("kickoff", 2, 120, offence=1, **three),
-        "full": TimedPosition("kickoff", 1, 120, receiver=1, offence=1, **three),
-    }
-    assert [*expected] == [*TIMED_FORMS]
-    for form, state in expected.items():
-        assert make_game("football-strategy", form=form).initial() == (Outcome(1, state),), form
-    [start] = make_game("football-strategy", form="two-minutes", to_go=1).initial()
-    assert start.state == TimedPosition("call", 2, 8, down=1, to_go=1, to_goal=80, **three)
-    own = {"margin": -5, "down": 3, "to_go": 12, "to_goal": 7, "timeouts": 1}
-    [start] = make_game("football-strategy", form="two-minutes", **own).initial()
-    assert start.state == TimedPosition("call", 2, 8, -5, (1, 1), down=3, to_go=7, to_goal=7)
+    near = {"form": "two-minutes", "margin": -5, "down": 3, "to_go": 12, "to_goal": 7}
+    starts: tuple[tuple[dict[str, Any], TimedPosition], ...] = (
+        ({"form": "two-minutes"}, call(8, 1, 10, 80, **three)),
+        ({"form": "two-minutes", "to_go": 1}, call(8, 1, 1, 80, **three)),
+        ({**near, "timeouts": 1}, call(8, 3, 7, 7, margin=-5, timeouts=(1, 1))),
+        ({"form": "half"}, kickoff(120, offence=1, **three)),
+        ({"form": "second-half"}, kickoff(120, offence=1, **three)),
+        ({"form": "full"}, kickoff(120, offence=1, receiver=1, **three)._replace(half=1)),
+    )
+    assert {parameters["form"] for parameters, _ in starts} == set(TIMED_FORMS)
+    for parameters, state in starts:
+        assert make_game("football-strategy", **parameters).initial() == (Outcome(1, state),)
 
 
 def test_a_half_is_for_points_and_the_other_forms_for_the_game() -> None:
-    over = TimedPosition("over", margin=3)
     # Two ticks, a time-out of each side, an untimed down: five plays of 7 points at most.
-    half, won = tiny("half", half=30, stops=[], timeouts=1), tiny("second-half")
-    assert (half.info.reward_range, half.draw(over)) == ((-35, 35), "play is over")
-    assert won.info.reward_range == (0, 1)
-    assert won.draw(over) == "play is over; player A has won by 3"
+    for game, rewards, drawn in (
+        (tiny("half", half=30, stops=[], timeouts=1), (-35, 35), "play is over"),
+        (tiny("second-half"), (0, 1), "play is over; player A has won by 3"),
+    ):
+        assert (game.info.reward_range, game.draw(over(3))) == (rewards, drawn)
 
 
 def test_a_shorter_half_has_the_stops_of_its_time() -> None:
@@ -483,25 +467,25 @@ def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
         ({"form": "half", "ruleset": {"dead_ball_seconds": 0}}, "dead_ball_seconds is 0; with a"),
         ({"form": "half", "ruleset": {"out_of_bounds_seconds": 30}}, "play_seconds - out_of_bo"),
         ({"form": "half", "chart": "none"}, "no chart 'none'"),
+        *(
+            (
+                {"form": "half", "clock": {name: given}},
+                f"^{name} is {given}; allowed are whole numbers from {low} to {high}$",
+            )
+            for name, low, high in (
+                ("tick", 1, 900),
+                ("half", 15, 7200),
+                ("timeouts", 0, 9),
+                ("timeout_saves", 15, 900),
+                ("largest_margin", 1, 200),
+            )
+            for given in (low - 1, high + 1)
+        ),
     ],
 )
 def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         make_game("football-strategy", **parameters)
-
-
-def test_whole_numbers_of_the_clock_beyond_their_ends_are_refused() -> None:
-    for name, low, high in (
-        ("tick", 1, 900),
-        ("half", 15, 7200),
-        ("timeouts", 0, 9),
-        ("timeout_saves", 15, 900),
-        ("largest_margin", 1, 200),
-    ):
-        for refused in (low - 1, high + 1):
-            message = f"^{name} is {refused}; allowed are whole numbers from {low} to {high}$"
-            with pytest.raises(ValueError, match=message):
-                ClockRules.of({name: refused})
 
 
 def test_a_game_that_is_too_large_for_a_table_says_so_at_once() -> None:

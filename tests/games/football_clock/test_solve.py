@@ -4,26 +4,26 @@ import dataclasses
 import json
 import shutil
 from fractions import Fraction
-from functools import cache
+from functools import cache, reduce
+from itertools import product
 from pathlib import Path
 from typing import Any
 
 import commands
 import numpy as np
 import pytest
-from commands import run
+from commands import answer, run, said
 from layered_games import refusal, rewrite, solve_in
 from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.exact import Solution, solve
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import LayerPlace
 from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import csv_text, load_chart
-from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.solver.points import solve_points
@@ -36,46 +36,35 @@ from solvent.model.files import StoreError
 from solvent.model.text import precise
 
 
-def solved(layout: FootballLayers, threads: int = 2) -> LayerStore:
+def solved(layout: FootballLayers) -> LayerStore:
     """All layers of a layout, solved."""
     store = LayerStore(layout)
-    solve_layers(store.game, store, workers=Workers(threads))
+    solve_layers(layout, store, workers=Workers(2))
     return store
 
 
-def layout_in(store: LayerStore) -> FootballLayers:
-    """The layout of the layers in a store."""
-    assert isinstance(store.game, FootballLayers)
-    return store.game
+def stored(store: LayerStore, state: TimedPosition) -> tuple[float, Any]:
+    """What a store says of a position, to player 0: half-chances, or points still to come.
 
-
-def place_in(store: LayerStore, state: TimedPosition) -> LayerPlace:
-    """Where a position's value stands."""
+    And the layer in which it stands.
+    """
     place = store.game.place(state)
     assert place is not None
-    return place
-
-
-def stored_value(store: LayerStore, state: TimedPosition) -> float:
-    """What a store says of a position, to player 0: half-chances, or points still to come."""
-    value = store.value_at(place_in(store, state))
-    return value if state.offence == 0 else -value
+    value = store.value_at(place)
+    return value if state.offence == 0 else -value, place.layer
 
 
 @pytest.mark.parametrize(("form", "parameters"), TINY_FORMS)
 def test_every_value_is_that_of_the_generic_solver(form: str, parameters: dict[str, Any]) -> None:
     """Of both players having the ball, so that it also shows that sides may be swapped."""
     game = tiny(form, **parameters)
-    table = compile_game(game, reference=True)
-    values = solve(table).values
-    store = solved(FootballLayers(game))
-    half = 0.0 if game.for_points else 0.5
-    compared = {0: 0, 1: 0}
-    for state, value in zip(table.states, values, strict=True):
+    table, store = compile_game(game, reference=True), solved(FootballLayers(game))
+    half, compared = 0.0 if game.for_points else 0.5, [0, 0]
+    for state, value in zip(table.states, solve(table).values, strict=True):
         if state.phase in ("call", "kickoff", "free kick"):
-            assert stored_value(store, state) + half == pytest.approx(value, abs=1e-12), state
+            assert stored(store, state)[0] + half == pytest.approx(value, abs=1e-12), state
             compared[state.offence] += 1
-    assert min(compared.values()) > 50
+    assert min(compared) > 50
 
 
 def value_in_rationals(payoffs: list[list[Fraction]]) -> Fraction:
@@ -110,42 +99,27 @@ def test_every_value_is_within_its_error_of_the_rational_one(
         if game.is_terminal(state):
             return Fraction(0)
         mine, theirs = game.legal_actions(state)
-
-        def expected(joint: tuple[int, int]) -> Fraction:
-            return sum(
-                (
-                    branch.probability * (branch.reward + exact(branch.state))
-                    for branch in game.transition(state, joint)
-                ),
-                Fraction(0),
-            )
-
-        payoffs = [[expected((own, other)) for other in theirs] for own in mine]
+        payoffs = [
+            [
+                Fraction(sum(b.probability * (b.reward + exact(b.state)) for b in branches))
+                for branches in (game.transition(state, (own, other)) for other in theirs)
+            ]
+            for own in mine
+        ]
         if len(theirs) > 2:
             # Player 1 has the ball: its calls are the many.
             transposed = [[-payoff for payoff in column] for column in zip(*payoffs, strict=True)]
             return -value_in_rationals(transposed)
         return value_in_rationals(payoffs)
 
-    start = game.initial()[0].state
-    half = 0 if game.for_points else Fraction(1, 2)
-    exact(start)
+    half, compared = 0 if game.for_points else Fraction(1, 2), 0
     errors = proved_errors(store)
-    compared, waiting, seen = 0, [start], {start}
-    while waiting:
-        state = waiting.pop()
+    for state in compile_game(game, reference=True).states:
         if state.phase in ("call", "kickoff", "free kick"):
-            error = errors[place_in(store, state).layer]
-            assert error < 1e-12
-            assert abs(Fraction(stored_value(store, state)) + half - exact(state)) <= error, state
+            value, layer = stored(store, state)
+            assert errors[layer] < 1e-12
+            assert abs(Fraction(value) + half - exact(state)) <= errors[layer], state
             compared += 1
-        if not game.is_terminal(state):
-            for mine in game.legal_actions(state)[0]:
-                for theirs in game.legal_actions(state)[1]:
-                    for branch in game.transition(state, (mine, theirs)):
-                        if branch.state not in seen:
-                            seen.add(branch.state)
-                            waiting.append(branch.state)
     assert compared > 50
 
 
@@ -174,28 +148,22 @@ def test_a_long_half_is_the_endless_game() -> None:
 # Layers.
 
 
-@pytest.fixture(scope="module")
-def rules() -> PackedRules:
-    return pack_rules(load_chart("standard"), Ruleset())
-
-
 def test_decided_games_are_not_solved() -> None:
     """With a tick left and a lead of more than any play brings there is nothing to solve."""
     clock = ClockRules(timeouts=0, largest_margin=10).shortened(2)
     game = TimedFootball(form="second-half", ruleset=Ruleset(field=71), clock=clock)
-    store = solved(FootballLayers(game))
-    layout = layout_in(store)
-    margin = layout.margin(2)
+    layout = FootballLayers(game)
+    store, margin = solved(layout), layout.margin(2)
     far = abs(margin) > 7
-    for ticks in (0, 1):
-        record, values = store.record(Layer(2, ticks, 0, 0)), store.read(Layer(2, ticks, 0, 0))
+    for layer in (Layer(2, 0, 0, 0), Layer(2, 1, 0, 0)):
+        record, values = store.record(layer), store.read(layer)
         assert record.constant == far.sum() * layout.kickoff_row
         assert record.games + record.constant == layout.kickoff_row * len(margin)
         decided = np.broadcast_to(np.sign(margin[far]) / 2, values[:, far].shape)
         np.testing.assert_array_equal(values[:, far], decided)
 
 
-def test_the_end_of_a_half(rules: PackedRules) -> None:
+def test_the_end_of_a_half() -> None:
     layout = FootballLayers(TimedFootball(form="full", clock=ClockRules(largest_margin=2)))
     assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
     # Who kicks off next has that row; who receives has the opposite of the other side's.
@@ -205,15 +173,13 @@ def test_the_end_of_a_half(rules: PackedRules) -> None:
 
 
 @pytest.mark.parametrize("form", TIMED_FORMS)
-def test_every_layer_comes_after_those_that_it_reads(rules: PackedRules, form: str) -> None:
+def test_every_layer_comes_after_those_that_it_reads(form: str) -> None:
     for timeouts, untimed_down in ((0, True), (2, False)):
         clock = ClockRules(timeouts=timeouts, untimed_down=untimed_down)
         layout = FootballLayers(TimedFootball(form=form, clock=clock))
-        solved: set[Layer] = set()
-        for layer in layout.layers:
-            assert solved.issuperset(layout.reads(layer))
-            solved.add(layer)
-        assert len(solved) == len(layout.layers)
+        order = {layer: n for n, layer in enumerate(layout.layers)}
+        assert len(order) == len(layout.layers)
+        assert all(order[read] < n for layer, n in order.items() for read in layout.reads(layer))
         begin = Layer(layout.halves[-1], layout.game.start_ticks, timeouts, timeouts)
         assert layout.layers[-1] == begin
 
@@ -234,16 +200,14 @@ def both_ways(form: str) -> tuple[TimedSolution, TabularGame, Solution]:
 def test_optimal_actions_have_the_value_of_the_state(form: str) -> None:
     solution, table, generic = both_ways(form)
     live = np.random.default_rng(5).permutation(np.flatnonzero(~table.terminal))[:60]
-    for s in live.tolist():
+    for s, (player, sign) in product(live.tolist(), ((0, 1), (1, -1))):
         state = table.states[s]
-        for player, sign in ((0, 1), (1, -1)):
-            values = solution.action_values(state, player)
-            chances = solution.policy(state, player)
-            assert tuple(values) == tuple(chances) == solution.game.legal_actions(state)[player]
-            best = max(sign * value for value in values.values())
-            assert best == pytest.approx(sign * generic.values[s], abs=1e-9)
-            assert sum(chances.values()) == pytest.approx(1)
-            assert all(sign * values[a] > best - NEGLIGIBLE for a, p in chances.items() if p > 0)
+        values, chances = solution.action_values(state, player), solution.policy(state, player)
+        assert tuple(values) == tuple(chances) == solution.game.legal_actions(state)[player]
+        best = max(sign * value for value in values.values())
+        assert best == pytest.approx(sign * generic.values[s], abs=1e-9)
+        assert sum(chances.values()) == pytest.approx(1)
+        assert all(sign * values[a] > best - NEGLIGIBLE for a, p in chances.items() if p > 0)
 
 
 def test_a_time_out_that_gains_nothing_is_kept() -> None:
@@ -259,34 +223,32 @@ def test_a_time_out_that_gains_nothing_is_kept() -> None:
 
 # Plans.
 
-PLANNED = [
-    ("two-minutes", {"stops": [30], "timeouts": 1}),
-    ("half", {}),
-    ("second-half", {"half": 30, "timeouts": 2}),
-    ("full", {"half": 30, "timeouts": 1}),
-]
 
-
-@pytest.mark.parametrize(("form", "clock"), PLANNED)
+@pytest.mark.parametrize(
+    ("form", "clock"),
+    [
+        ("two-minutes", {"stops": [30], "timeouts": 1}),
+        ("half", {}),
+        ("second-half", {"half": 30, "timeouts": 2}),
+        ("full", {"half": 30, "timeouts": 1}),
+    ],
+)
 def test_a_plan_counts_what_is_then_solved(
     form: str, clock: dict[str, object], tmp_path: Path
 ) -> None:
     layers = FootballLayers(tiny(form, SMALL, **clock))
-    plan = make_plan(layers)
-    largest = 0
+    plan, taken = make_plan(layers), []
 
     def measure(*_: object) -> None:
-        nonlocal largest
-        sizes = [path.stat().st_size for path in (tmp_path / "x").rglob("*") if path.is_file()]
-        largest = max(largest, sum(sizes))
+        files = (path for path in (tmp_path / "x").rglob("*") if path.is_file())
+        taken.append(sum(path.stat().st_size for path in files))
 
     with LayerFolder.create(tmp_path / "x", layers) as store:
         solve_layers(layers, store, on_layer=measure)
     constant = sum(store.record(layer).constant for layer in layers.layers)
-    assert plan.games == store.games + constant
-    assert plan.layers == len(layers.layers)
-    assert plan.states == layers.n_states
-    assert plan.disk >= largest - 20_000  # What the manifest has besides records.
+    counted = store.games + constant, len(layers.layers), layers.n_states
+    assert (plan.games, plan.layers, plan.states) == counted
+    assert plan.disk >= max(taken) - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
     assert plan.traffic >= values_bytes(layers)
     assert plan.core_seconds > 0
@@ -297,11 +259,9 @@ def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     clock = ClockRules(timeouts=0).shortened(30)
     layers = FootballLayers(TimedFootball(form="half", clock=clock))
     kept = make_plan(layers).kept
-    with LayerFolder.create(tmp_path, layers, "compact") as store:
-        solve_layers(layers, store)
+    solve_in(tmp_path, layers, keep="compact")
     taken = sum(path.stat().st_size for path in tmp_path.rglob("*.zlib"))
-    planned = kept["compact"].disk - kept["start"].disk
-    assert taken < planned < 1.6 * taken
+    assert taken < kept["compact"].disk - kept["start"].disk < 1.6 * taken
 
 
 # Football with a clock in a folder: solved, gone on with, opened and scored by the command
@@ -345,8 +305,7 @@ def test_a_solution_is_opened_without_its_game_and_by_another_name_of_the_chart(
     assert solution.game.loaded_chart.hash == game.loaded_chart.hash
     assert solution.layout.clock == game.loaded_clock
     renamed = dataclasses.replace(game, chart=dataclasses.replace(SMALL, name="renamed"))
-    for same in (game, renamed):
-        assert TimedSolution.open(original, same).value == solution.value
+    assert TimedSolution.open(original, renamed).value == solution.value
     with pytest.raises(ValueError, match=r"^football-strategy .*is not solved layer by layer$"):
         TimedSolution.open(original, FootballStrategy(chart="standard"))
 
@@ -394,10 +353,7 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
     for path, odd in changes:
 
         def put(description: dict[str, Any], path: list[str] = path, odd: Any = odd) -> None:
-            *outer, last = path
-            for name in outer:
-                description = description[name]
-            description[last] = odd
+            reduce(dict.__getitem__, path[:-1], description)[path[-1]] = odd
 
         (folder / "manifest.json").write_bytes(whole)
         rewrite(folder, put)
@@ -411,7 +367,7 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
 def test_interrupted_it_says_what_is_kept_and_goes_on(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen = []
+    seen, out = [], tmp_path / "x"
 
     def interrupt(layout: object, layer: object) -> str:
         seen.append(layer)
@@ -419,39 +375,34 @@ def test_interrupted_it_says_what_is_kept_and_goes_on(
             raise KeyboardInterrupt
         return "x"
 
-    out = tmp_path / "x"
     with monkeypatch.context() as patch:
         patch.setattr(FootballLayers, "label", interrupt)
-        result = run(*words, "--out", str(out))
+        result = run(*words, "--out", out)
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1] == (
         f"solvent: interrupted; what is solved is kept in {out}; the same command goes on from "
         f"there"
     )
-    answer = json.loads(run(*words, "--out", str(out), "--json").stdout)
-    assert answer["layers_solved_now"] == 13 - 4
+    assert answer(*words, "--out", out, "--json")["layers_solved_now"] == 13 - 4
 
 
 def test_known_players_are_scored_in_the_game_of_a_solution(
-    words: list[str], original: Path, game: TimedFootball
+    words: list[str], original: Path
 ) -> None:
-    solution = TimedSolution.open(original, game)
-    score = ("score", "--solution", str(original), "--json")
-    optimal = json.loads(run(*score, "optimal").stdout)
-    assert optimal["value"] == solution.value
-    assert optimal["proved to within"] == solution.error
-    assert optimal["against"]["best response"][:2] == pytest.approx(
-        [solution.value, -solution.value], abs=1e-12
-    )
-    agent = json.loads(run(*score, "paper-agent").stdout)
+    value = TimedSolution.open(original).value
+    score = ("score", "--solution", original)
+    optimal, agent = (answer(*score, "--json", name) for name in ("optimal", "paper-agent"))
+    assert optimal["value"] == value
+    assert optimal["proved to within"] == TimedSolution.open(original).error
+    assert optimal["against"]["best response"][:2] == pytest.approx([value, -value], abs=1e-12)
     answered, against_optimal = (agent["against"][name][0] for name in ("best response", "optimal"))
-    assert answered < against_optimal < solution.value - 1e-3
+    assert answered < against_optimal < value - 1e-3
     assert agent["exploitability"] == pytest.approx(-agent["against"]["best response"][2])
-    assert precise(against_optimal) in run(*score[:-1], "paper-agent").stdout
+    assert precise(against_optimal) in run(*score, "paper-agent").stdout
     # A game that is named has to be the one that is scored.
-    assert json.loads(run(*score, "paper-agent", *words[1:]).stdout) == agent
+    assert answer(*score, "--json", "paper-agent", *words[1:]) == agent
     other = json.dumps({**CLOCK, "timeouts": 2})
-    line = commands.refusal(*score, "paper-agent", *words[1:-1], other)
+    line = commands.refusal(*score, "--json", "paper-agent", *words[1:-1], other)
     assert "is a solution with timeouts 1, not 2" in line
 
 
@@ -459,29 +410,23 @@ def test_a_network_is_scored_on_the_game_on_which_it_was_trained(tmp_path: Path)
     path = tmp_path / "network.npz"
     network = Network((np.eye(3, dtype=np.float32),), (np.zeros(3, np.float32),), "relu")
     request = {"environment": "solvent/FootballHalf-v0", "env_kwargs": {"timeouts": 0}}
-    save_network(path, NetworkPlayer(network, "mode", True, "vector"), {"request": request})
-    named = ("football", "--timeouts", "1")
-    another = "network.npz is for another game: its clock is"
-    assert another in commands.refusal("score", str(path), *named)
-    save_network(path, NetworkPlayer(network, "mode", True, "vector"))
-    untold = commands.refusal("score", str(path), *named)
-    assert "does not say on which game it was trained" in untold
+    for metadata, message in (
+        ({"request": request}, "network.npz is for another game: its clock is"),
+        ({}, "does not say on which game it was trained"),
+    ):
+        save_network(path, NetworkPlayer(network, "mode", True, "vector"), metadata)
+        assert message in commands.refusal("score", path, "football", "--timeouts", "1")
 
 
 def test_the_command_plays_by_a_solution_or_makes_one(words: list[str], original: Path) -> None:
-    def played(*words: str) -> Any:
-        answers = "1\nA\nkickoff\ntake the play\nno time-out\n" * 60
-        return run("play", *words, "--seed", "3", input=answers)
-
-    opened = played("football", "--solution", str(original))
-    assert opened.exit_code == 0, opened.output
-    assert "Optimum at the start" in opened.stdout
-    assert played(*words[1:]).stdout == opened.stdout
+    played = ("play", "football", "--seed", "3")
+    answers = "1\nA\nkickoff\ntake the play\nno time-out\n" * 60
+    opened = said(*played, "--solution", original, input=answers)
+    assert "Optimum at the start" in opened
+    assert said(*played, *words[2:], input=answers) == opened
     for more, message in (
         (["--timeouts", "3"], "timeouts is 3, but clock has 1"),
         (["--form", "drive"], "with a clock, not for form 'drive'"),
         (["--form", "full"], "is a solution with form half, not full"),
     ):
-        refused = played("football", *more, "--solution", str(original))
-        assert refused.exit_code == 2
-        assert message in refused.output
+        assert message in commands.refusal(*played, *more, "--solution", original)

@@ -11,7 +11,7 @@ from timed_football import RULES
 
 from solvent import make_game
 from solvent.games.football_clock.players import BEST_RESPONSE, score_player
-from solvent.training import TrainingResult, train
+from solvent.training import train
 
 HALF = "solvent/FootballHalf-v0"
 # A half of a minute and a half on a field of eight yards, with the calls of the standard chart.
@@ -23,64 +23,44 @@ SHORT: dict[str, Any] = {
 SMALL = {"n_envs": 32, "n_steps": 16, "batch_size": 128}
 
 
-def trained(folder: Path, steps: int, opponent: Any = "uniform", **arguments: Any) -> Any:
+def trained(folder: Path, steps: int, opponent: Any, **arguments: Any) -> Any:
     return train(
         HALF,
         timesteps=steps,
         folder=folder,
         env_kwargs={**SHORT, "opponent": opponent},
-        progress=False,
         **{
             "algorithm": "maskable_ppo",
             "hyperparameters": SMALL,
             "evaluations": 4,
+            "progress": False,
             **arguments,
         },
     )
 
 
-@pytest.fixture(scope="module")
-def finished(tmp_path_factory: pytest.TempPathFactory) -> TrainingResult:
-    result: TrainingResult = trained(tmp_path_factory.mktemp("ppo"), 2_048)
-    return result
-
-
 @pytest.mark.parametrize("opponent", ["uniform", "self-play"])
-def test_interrupted_training_goes_on_to_the_same_network(tmp_path: Path, opponent: str) -> None:
-    class InterruptedTestError(Exception):
-        pass
-
+def test_interrupted_training_goes_on_to_the_same_network_and_that_is_an_opponent(
+    tmp_path: Path, opponent: str
+) -> None:
     def interrupt(moment: Any) -> None:
         if moment.timesteps >= 1024:
-            raise InterruptedTestError
+            raise RuntimeError("interrupted here")
 
     arguments: dict[str, Any] = {"opponent": opponent, "refresh": 512}
     whole = trained(tmp_path / "whole", 2048, **arguments)
-    with pytest.raises(InterruptedTestError):
-        train(
-            HALF,
-            "maskable_ppo",
-            timesteps=2048,
-            folder=tmp_path / "parts",
-            env_kwargs={**SHORT, "opponent": opponent},
-            hyperparameters=SMALL,
-            evaluations=4,
-            refresh=512,
-            progress=interrupt,
-        )
+    with pytest.raises(RuntimeError, match="interrupted here"):
+        trained(tmp_path / "parts", 2048, **arguments, progress=interrupt)
     parts = trained(tmp_path / "parts", 2048, **arguments)
     for mine, other in zip(
         parts.networks[0].network.weights, whole.networks[0].network.weights, strict=True
     ):
         np.testing.assert_array_equal(mine, other)
-
-
-def test_a_trained_network_is_an_opponent(finished: TrainingResult) -> None:
     env = gym.make_vec(
         HALF,
         num_envs=8,
         autoreset_mode=AutoresetMode.SAME_STEP.value,
-        opponent=str(finished.folder / "network.npz"),
+        opponent=str(parts.folder / "network.npz"),
         **SHORT,
     )
     env.reset(seed=0)

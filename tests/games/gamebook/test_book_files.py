@@ -8,7 +8,7 @@ import random
 import re
 import tracemalloc
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from pathlib import Path
 from typing import Any
 
@@ -79,12 +79,16 @@ def test_a_rational_of_many_digits_is_read_exactly() -> None:
 
 
 def test_the_same_book_as_json_and_as_a_copy(book: Book) -> None:
-    text = json.dumps(parse_source(mill().encode(), "mill.yaml").data)
-    again = parse_book(text.encode(), "mill.json")
+    again = parse_book(
+        json.dumps(parse_source(mill().encode(), "mill.yaml").data).encode(), "a.json"
+    )
     assert again.sections == book.sections
     assert again.fields == book.fields
     assert copy.deepcopy(Gamebook(book)).book.sections == book.sections
     assert pickle.dumps(Gamebook(book))
+    value = {"title": 'Snow ❄ 🐺 / \\ " \t\n', "n": [1, {"a": True, "b": None}], "1": {}, "e": ""}
+    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
+        assert parse_source(text.encode(), "book.json").data == value
 
 
 def test_a_book_with_errors_is_not_loaded(tmp_path: Path) -> None:
@@ -107,16 +111,11 @@ def test_what_is_no_book_at_all() -> None:
         assert refused(value).cure
 
 
-def content_of(text: str, name: str = "book.yaml") -> object:
-    return parse_source(text.encode(), name).data
-
-
-def fault(text: str | bytes, name: str = "book.yaml") -> tuple[int, str]:
-    content = text if isinstance(text, bytes) else text.encode()
+def fault(text: str | bytes) -> tuple[int, str]:
     with pytest.raises(BookError) as error:
-        parse_source(content, name)
+        parse_source(text if isinstance(text, bytes) else text.encode(), "book.yaml")
     [problem] = error.value.problems
-    assert problem.file == name
+    assert problem.file == "book.yaml"
     assert problem.cure
     return problem.line, problem.message
 
@@ -130,25 +129,19 @@ def each_parser(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
 
 @pytest.mark.usefixtures("each_parser")
 def test_what_a_scalar_means() -> None:
-    for text, value in [
-        ("3", 3),
-        ("-3", -3),
-        ("true", True),
-        ("~", None),
+    values = {
+        "3": 3,
+        "-3": -3,
+        "true": True,
+        "~": None,
+        "'3'": "3",
+        '"true"': "true",
         # Everything else is text, whatever YAML 1.1 makes of it.
-        ("no", "no"),
-        ("1:30", "1:30"),
-        ("0x10", "0x10"),
-        ("010", "010"),
-        ("0.35", "0.35"),
-        ("1/3", "1/3"),
-        ("2026-01-01", "2026-01-01"),
-        ("<<", "<<"),
-        ("'3'", "3"),
-        ('"true"', "true"),
-        ("9" * 30, "9" * 30),
-    ]:
-        assert content_of(f"key: {text}\n") == {"key": value}
+        **{text: text for text in ("no", "1:30", "0x10", "010", "0.35", "1/3", "2026-01-01", "<<")},
+        "9" * 30: "9" * 30,
+    }
+    for text, value in values.items():
+        assert parse_source(f"key: {text}\n".encode(), "book.yaml").data == {"key": value}
 
 
 @pytest.mark.usefixtures("each_parser")
@@ -176,7 +169,7 @@ def test_everything_knows_its_line() -> None:
 
 @pytest.mark.usefixtures("each_parser")
 def test_what_is_refused() -> None:
-    for text, line, message in [
+    rows: list[tuple[str | bytes, int, str]] = [
         ("a: 1\nb: &x 2\n", 2, "an anchor"),
         ("a: [1]\nb: *x\n", 2, "an alias"),
         ("a: 1\nb: !!python/object/apply:os.system ['true']\n", 2, "the tag"),
@@ -190,21 +183,15 @@ def test_what_is_refused() -> None:
         ("a: 1\n\tb: 2\n", 2, "not YAML"),
         ('a: 1\nb: "\\e[2J"\n', 2, "the control character '\\x1b'"),
         ("a: " + "[" * 61 + "]" * 61, 1, "nested more than 60 deep"),
-    ]:
+        ("[" * 100_000, 1, "nested more than 60 deep"),
+        (b"a: 1\nb: \xff\n", 2, "the text is not UTF-8"),
+        ("a: 1\nb: \x00\n", 2, "not allowed"),
+        (b"x" * (LARGEST_FILE + 1), 1, "the file is larger than 16 MB"),
+    ]
+    for text, line, message in rows:
         found_line, found = fault(text)
         assert message in found
-        assert found_line == line
-
-
-def test_bytes_that_are_no_text() -> None:
-    assert fault(b"a: 1\nb: \xff\n") == (2, "the text is not UTF-8")
-    line, message = fault("a: 1\nb: \x00\n")
-    assert line == 2
-    assert "not allowed" in message
-
-
-def test_a_large_file_is_refused_unread() -> None:
-    assert fault(b"x" * (LARGEST_FILE + 1)) == (1, "the file is larger than 16 MB")
+        assert found_line == line, message
 
 
 def test_many_values_are_refused_before_memory_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -219,28 +206,15 @@ def test_many_values_are_refused_before_memory_is_gone(monkeypatch: pytest.Monke
     assert peak < 10 * len(text)
 
 
-def test_nesting_without_end_is_refused() -> None:
-    assert fault("[" * 100_000) == (1, "nested more than 60 deep")
-
-
-def test_json_is_read() -> None:
-    value = {"title": 'Snow ❄ 🐺 / \\ " \t\n', "n": [1, {"a": True, "b": None}], "1": {}, "e": ""}
-    for text in (json.dumps(value), json.dumps(value, ensure_ascii=False, indent=1)):
-        assert content_of(text, "book.json") == value
-
-
 PAGE = (Path(__file__).parents[3] / "docs" / "gamebook-format.md").read_text(encoding="utf-8")
 
 
-def test_every_key_of_a_fight_is_described() -> None:
+def test_every_key_of_a_fight_and_every_way_on_is_described() -> None:
     table = PAGE[PAGE.index("| `rules` | that of") : PAGE.index("Rounds are counted through")]
     described = re.findall(r"`(\w+)`", " ".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE)))
     assert sorted(described) == sorted(Fight.model_fields)
-
-
-def test_every_way_on_is_described() -> None:
-    table = PAGE[PAGE.index("| way on | meaning |") : PAGE.index("Wherever a way on leads")]
-    assert re.findall(r"^\| `(\w+):", table, re.MULTILINE) == list(WAYS_ON)
+    ways = PAGE[PAGE.index("| way on | meaning |") : PAGE.index("Wherever a way on leads")]
+    assert re.findall(r"^\| `(\w+):", ways, re.MULTILINE) == list(WAYS_ON)
 
 
 # Expressions mean what the page on the format says, and nothing of Python is run
@@ -300,10 +274,8 @@ NO_EXPRESSIONS = [
     ("a # b", "has '#' in it"),
     ("and", "is no expression"),
     ("a if b else 1", "is no expression"),
-    ("lambda", ""),
     ("min(a)", "is no expression"),
     ("min(*a, b)", "is no expression"),
-    ("max(a, b, key)", ""),
     ("count(a + 1)", "is no expression"),
     ("room(a, b)", "is no expression"),
     ("print(1)", "is no expression"),
@@ -327,17 +299,16 @@ NO_EXPRESSIONS = [
 def test_what_an_expression_means() -> None:
     for text, value in MEANINGS.items():
         assert evaluate(parse(text), VALUES) == value, text
+    # Words of Python are names like others, unless they are words of books too.
+    for text in ("lambda", "max(a, b, key)"):
+        assert parse(text)
 
 
 def test_what_is_no_expression() -> None:
     for text, fault in NO_EXPRESSIONS:
-        if not fault:
-            assert parse(text)
-            continue
-        with pytest.raises(ExpressionError) as error:
+        with pytest.raises(ExpressionError, match=re.escape(fault)) as error:
             parse(text)
-        assert fault in str(error.value), text
-        assert "; " in str(error.value)
+        assert "; " in str(error.value), text
 
 
 OPERATORS = ("+", "-", "*", "==", "!=", "<", "<=", ">", ">=", "and", "or")
@@ -389,16 +360,17 @@ def test_all_ways_to_a_value_agree(text: str, state: dict[str, int]) -> None:
 
 
 def test_dice_are_thrown_anew_wherever_they_stand() -> None:
-    shifted = {total + 3: p for total, p in dice_sum(2).items()}
-    assert distribution(parse("2d6 + 3")) == shifted
-    assert distribution(parse("digit")) == {n: Fraction(1, 10) for n in range(10)}
-    assert distribution(parse("4 * (1d2 == 2)")) == {0: Fraction(1, 2), 4: Fraction(1, 2)}
-    assert distribution(parse("1d6 + 1d6")) == dice_sum(2)
-    assert distribution(parse("1d6 - 1d6"))[0] == Fraction(1, 6)
-    assert [(throw.count, throw.sides, throw.first) for throw in dice(parse("digit + 2d6"))] == [
-        (1, 10, 0),
-        (2, 6, 1),
-    ]
+    half = Fraction(1, 2)
+    for text, expected in {
+        "2d6 + 3": {total + 3: p for total, p in dice_sum(2).items()},
+        "digit": {n: Fraction(1, 10) for n in range(10)},
+        "4 * (1d2 == 2)": {0: half, 4: half},
+        "1d6 + 1d6": dice_sum(2),
+        "1d2 - 1d2": {-1: half / 2, 0: half, 1: half / 2},
+    }.items():
+        assert distribution(parse(text)) == expected, text
+    thrown = [(throw.count, throw.sides, throw.first) for throw in dice(parse("digit + 2d6"))]
+    assert thrown == [(1, 10, 0), (2, 6, 1)]
 
 
 def test_what_divides_has_to_be_1_at_least() -> None:
@@ -408,10 +380,6 @@ def test_what_divides_has_to_be_1_at_least() -> None:
 
 
 # Every fault that is known is found, with its line, its section and a cure
-
-
-def test_the_example_is_without_fault(tmp_path: Path) -> None:
-    assert faults(mill(), tmp_path) == []
 
 
 # What is replaced in the example; by what; where the fault is then found (a part of the text of
@@ -499,20 +467,6 @@ ERRORS = [
 ]  # fmt: skip
 
 
-def test_an_error_is_found_in_its_place(tmp_path: Path) -> None:
-    for old, new, place, section, fault in ERRORS:
-        text = changed((old, new))
-        errors = [p for p in faults(text, tmp_path) if p.severity == "error"]
-        fitting = [p for p in errors if fault in f"{p.message}; {p.cure}"]
-        assert fitting, (new, fault, [str(p) for p in errors])
-        where = text[: text.index(new)].count("\n") + 1 if place is None else line_of(text, place)
-        found = fitting[0]
-        assert found.section == section, new
-        assert found.line in range(where, where + new.count("\n") + 1), (new, str(found))
-        assert found.file.endswith("book.yaml")
-        assert found.cure
-
-
 WARNINGS = [
     ("  gold: {", "  hope: {initial: 1, max: 2}\n  gold: {", "hope:", None, "the variable 'hope'"),
     ("    tracking:", "    riding:\n    tracking:", "riding:", None, "the discipline 'riding'"),
@@ -523,18 +477,19 @@ WARNINGS = [
 ]  # fmt: skip
 
 
-def test_a_warning_is_given_in_its_place(tmp_path: Path) -> None:
-    for old, new, place, section, fault in WARNINGS:
+def test_a_fault_is_found_in_its_place(tmp_path: Path) -> None:
+    assert faults(mill(), tmp_path) == []
+    rows = [*(("error", *row) for row in ERRORS), *(("warning", *row) for row in WARNINGS)]
+    for severity, old, new, place, section, fault in rows:
         text = changed((old, new))
-        [found] = [p for p in faults(text, tmp_path) if fault in p.message]
-        assert found.severity == "warning"
-        assert (found.line, found.section) == (line_of(text, place), section)
-
-
-def of_sections(sections: str, tmp_path: Path, head: str = HERO) -> list[str]:
-    """The faults of a small book that are in its sections, each with how bad it is."""
-    found = faults(f"{head}sections:\n{sections}", tmp_path)
-    return [f"{p.section} {p.severity}: {p.message}" for p in found if p.section is not None]
+        found = [p for p in faults(text, tmp_path) if fault in f"{p.message}; {p.cure}"]
+        assert [p.severity for p in found] == [severity], (new, fault, found)
+        where = text[: text.index(new)].count("\n") + 1 if place is None else line_of(text, place)
+        # What was put in may have several lines.
+        assert where <= found[0].line <= where + new.count("\n") * (severity == "error"), new
+        assert found[0].section == section, new
+        assert found[0].file.endswith("book.yaml")
+        assert found[0].cure
 
 
 SECTIONS = [
@@ -585,14 +540,14 @@ SECTIONS = [
 
 def test_what_is_wrong_between_the_parts_of_a_book(tmp_path: Path) -> None:
     for sections, expected in SECTIONS:
-        assert of_sections(f"{sections}\n", tmp_path) == expected
+        found = faults(f"{HERO}sections:\n{sections}\n", tmp_path)
+        told = [f"{p.section} {p.severity}: {p.message}" for p in found if p.section is not None]
+        assert told == expected, sections
 
 
 def test_a_column_in_which_nobody_dies(tmp_path: Path) -> None:
-    text = mill()
-    first = ["0/K", "1/6", "1/5", "2/5", "2/4", "3/4", "3/3", "4/2", "4/1", "5/0"]
-    for digit, cell in enumerate(first):
-        text = text.replace(f"{digit}: [{cell},", f"{digit}: [0/1,")
+    text, replaced = re.subn(r"(?m)^( +\d): \[\d/.,", r"\1: [0/1,", mill())
+    assert replaced == 10
     [problem] = faults(text, tmp_path)
     assert "in column ..-3 the enemy never loses anything" in problem.message
 
@@ -601,8 +556,7 @@ def test_whatever_a_file_says_faults_are_all_that_comes_of_it(tmp_path: Path) ->
     """Words and signs of the example are swapped, dropped and doubled at random."""
     words = re.findall(r"\w+|[^\w\s]|\n *| +", mill())
     others = sorted({*words, "null", "true", "-1", "9" * 11, "1d6", "again", '""', "[]", "{}", "|"})
-    rng = random.Random(20)
-    good = 0
+    rng, good = random.Random(20), 0
     for _ in range(150):
         mutated = list(words)
         for _ in range(rng.choice([1, 1, 2, 3])):
@@ -611,8 +565,7 @@ def test_whatever_a_file_says_faults_are_all_that_comes_of_it(tmp_path: Path) ->
         text = "".join(mutated)
         found = faults(text, tmp_path)
         good += not found
-        assert all(1 <= p.line <= text.count("\n") + 1 for p in found)
-        assert all(p.message and p.cure for p in found)
+        assert all(1 <= p.line <= text.count("\n") + 1 and p.message and p.cure for p in found)
     assert 5 < good < 75
 
 
@@ -629,12 +582,11 @@ SMALL = small("  1: {ending: won}\n")
 
 @given(CONDITIONS)
 def test_gaps_and_overlaps_are_those_of_all_states(texts: list[str]) -> None:
-    meant = [text.replace("count(bag)", "(rope + meal)") for text in texts]
-    conditions = [parse(text) for text in meant]
+    conditions = [parse(text.replace("count(bag)", "(rope + meal)")) for text in texts]
     used = sorted(set().union(*map(names, conditions)))
-    fields = SMALL.fields
+    ranges = [range(SMALL.fields[n].low, SMALL.fields[n].high + 1) for n in used]
     holding = []
-    for point in product(*(range(fields[n].low, fields[n].high + 1) for n in used)):
+    for point in product(*ranges):
         state = dict(zip(used, point, strict=True))
         if state.get("rope", 0) + state.get("meal", 0) > 3:
             continue
@@ -642,17 +594,13 @@ def test_gaps_and_overlaps_are_those_of_all_states(texts: list[str]) -> None:
         if picked > 1 or (picked == 0 and "hunting" in state and "tracking" in state):
             continue
         holding.append([bool(evaluate(c, state)) for c in conditions])
-    verdict = look_at(SMALL, conditions)
-    always = [all(row[i] for row in holding) for i in range(len(conditions))]
+    verdict, columns = look_at(SMALL, conditions), list(zip(*holding, strict=True))
     assert (verdict.gap is not None) == any(not any(row) for row in holding)
-    assert verdict.never == [
-        i for i in range(len(conditions)) if not any(row[i] for row in holding)
-    ]
-    assert verdict.always == {i for i, is_so in enumerate(always) if is_so}
+    assert verdict.never == [i for i, column in enumerate(columns) if not any(column)]
+    assert verdict.always == {i for i, column in enumerate(columns) if all(column)}
     assert {(i, j) for i, j, _ in verdict.overlaps} == {
         (i, j)
-        for j in range(len(conditions))
-        for i in range(j)
+        for i, j in combinations(range(len(conditions)), 2)
         if any(row[i] and row[j] for row in holding)
     }
 
@@ -693,10 +641,18 @@ alert("[[no link]]")
 STORY = parse_twee(TWEE.replace("[[Go back up<-nothing]]", "[[A [small] door<-Go back up]]"))
 
 
-def graph(book: Book) -> dict[str, list[tuple[str, str]]]:
-    """By title, the labels of a section's choices and the titles to which they lead."""
+def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
+    text = book_text(STORY)
+    assert faults(text, tmp_path) == []
+    book = parse_book(text.encode())
     sections = book.sections
-    return {
+    assert (book.title, book.start, sections[1].title) == ("The Cellar", 1, "Stairs")
+    assert [section.text for section in sections.values()][:3] == [
+        'You stand on the stairs.\n\nIt smells of "apples": sweet.',
+        "Far down something moves.\n:: it seems to say.",
+        "Beyond it: the garden, Well and all.",
+    ]
+    found = {
         section.title: [
             (choice.label, sections[choice.goto].title)
             for choice in section.choices or ()
@@ -704,25 +660,13 @@ def graph(book: Book) -> dict[str, list[tuple[str, str]]]:
         ]
         for section in sections.values()
     }
-
-
-def test_the_book_has_the_graph_and_the_text(tmp_path: Path) -> None:
-    text = book_text(STORY)
-    assert faults(text, tmp_path) == []
-    book = parse_book(text.encode())
-    assert (book.title, book.start, book.sections[1].title) == ("The Cellar", 1, "Stairs")
-    assert [section.text for section in book.sections.values()][:3] == [
-        'You stand on the stairs.\n\nIt smells of "apples": sweet.',
-        "Far down something moves.\n:: it seems to say.",
-        "Beyond it: the garden, Well and all.",
-    ]
-    assert graph(book) == {
+    assert found == {
         "Stairs": [("Go down", "Cellar"), ("Go back up", "A [small] door")],
         "Well": [],
         "A [small] door": [("Well", "Well")],
         "Cellar": [("Feel your way", "A [small] door"), ("Well", "Well")],
     }
-    assert book.sections[2].ending
+    assert sections[2].ending
 
 
 def test_what_is_no_story_is_refused_with_the_place_in_it() -> None:
@@ -736,19 +680,17 @@ def test_what_is_no_story_is_refused_with_the_place_in_it() -> None:
         (':: StoryData\n["x"]\n:: Start\n', "story.twee:1: not JSON"),
         (':: StoryData\n{"start": ["x"]}\n:: Start\n', "begins with the passage"),
     ]:
-        with pytest.raises(StoryError) as error:
+        with pytest.raises(StoryError, match=fault):
             parse_twee(text)
-        assert fault in str(error.value), text[:40]
 
 
 def test_a_story_is_read_from_a_file(tmp_path: Path) -> None:
     (tmp_path / "a.tw").write_bytes(b"\xef\xbb\xbf:: Start\r\nText.\r\n")
     (tmp_path / "a.twee").write_bytes(b":: Start\n\xff")
     assert read_story(tmp_path / "a.tw").passages["Start"][0] == "Text."
-    with pytest.raises(StoryError, match="UTF-8"):
-        read_story(tmp_path / "a.twee")
-    with pytest.raises(StoryError, match=r"read from \.twee or \.tw"):
-        read_story(tmp_path / "a.html")
+    for name, fault in (("a.twee", "UTF-8"), ("a.html", r"read from \.twee or \.tw")):
+        with pytest.raises(StoryError, match=fault):
+            read_story(tmp_path / name)
 
 
 @given(st.text(max_size=60), st.text(max_size=20), st.text(max_size=20))
@@ -763,20 +705,12 @@ def test_any_text_makes_a_readable_book(text: str, name: str, label: str) -> Non
 # ``solvent book check``, ``solvent book solve`` and ``solvent book import``
 
 
-@pytest.fixture
-def faulty(tmp_path: Path) -> Path:
-    path = tmp_path / "faulty.yaml"
-    path.write_text(
-        changed(("leave: 2", "leave: 20"), ("goto: 6", "goto: 66")),
-        encoding="utf-8",
-    )
-    return path
-
-
-def test_every_fault_is_a_line(faulty: Path) -> None:
-    result = run("book", "check", faulty)
+def test_every_fault_is_a_line(tmp_path: Path) -> None:
+    faulty = tmp_path / "faulty.yaml"
+    text = changed(("leave: 2", "leave: 20"), ("goto: 6", "goto: 66"))
+    faulty.write_text(text, encoding="utf-8")
+    result, missing = run("book", "check", faulty), "write it, or lead somewhere else"
     assert result.exit_code == 2
-    text, missing = faulty.read_text("utf-8"), "write it, or lead somewhere else"
     first, second = line_of(text, "leave: 20"), line_of(text, "goto: 66")
     assert result.stdout.splitlines() == [
         f"{faulty}:{first}, section 1: error: shop.leave.goto: there is no section 20; {missing}",
@@ -802,14 +736,9 @@ sections:
 """
 
 
-@pytest.fixture
-def ferry(tmp_path: Path) -> Path:
-    path = tmp_path / "ferry.yaml"
-    path.write_text(FERRY, encoding="utf-8")
-    return path
-
-
-def test_a_book_is_solved(ferry: Path) -> None:
+def test_a_book_is_solved_for_people_and_for_programs(tmp_path: Path) -> None:
+    ferry = tmp_path / "ferry.yaml"
+    ferry.write_text(FERRY, encoding="utf-8")
     assert said("book", "solve", ferry, "--exact").splitlines() == [
         "The Ferry: 6 states",
         "Winning probability: 0.6666666666666666 [2 / 3]",
@@ -820,9 +749,6 @@ def test_a_book_is_solved(ferry: Path) -> None:
         "Most important decisions (visits x loss by the second best choice):",
         "0.1667  section 1, visited 1.0000 times: Row. 100%",
     ]
-
-
-def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
     found = answer("book", "solve", ferry, "--json")
     assert found["value"] == pytest.approx(2 / 3)
     assert "value_exact" not in found
@@ -834,16 +760,11 @@ def test_a_book_is_solved_in_floats_for_programs(ferry: Path) -> None:
     assert (exact["value_exact"], exact["decisions"]) == ("2 / 3", [])
 
 
-def test_import_makes_a_book(tmp_path: Path) -> None:
+def test_import_makes_a_book_and_overwrites_nothing(tmp_path: Path) -> None:
     story, out = tmp_path / "s.twee", tmp_path / "new" / "s.yaml"
     story.write_text(":: Start\n(set: $x to 1)Here. [[On]]\n:: On\nDone.\n", encoding="utf-8")
     assert said("book", "import", story, "--out", out) == f"{out}: 2 sections\n"
     assert load_book(out).targets[1] == (2,)
-
-
-def test_import_overwrites_nothing(tmp_path: Path) -> None:
-    story, out = tmp_path / "s.twee", tmp_path / "s.yaml"
-    story.write_text(":: Start\nDone.\n", encoding="utf-8")
     out.write_text("mine", encoding="utf-8")
     refusal("book", "import", story, "--out", out)
     assert out.read_text(encoding="utf-8") == "mine"

@@ -141,8 +141,7 @@ def fought(
     game: Gamebook, leave: Callable[[int, int, int, int], bool] | None = None
 ) -> dict[tuple[str, int], Fraction]:
     """How the fight of section 1 ends, with the endurance left, if the hero leaves by a rule."""
-    names = {2: "victory", 3: "escaped"}
-    place = game.book.position["endurance"]
+    names, place = {2: "victory", 3: "escaped"}, game.book.position["endurance"]
     found: dict[tuple[str, int], Fraction] = {}
     todo = {outcome.state: outcome.probability for outcome in game.initial()}
     while todo:
@@ -153,6 +152,7 @@ def fought(
             continue
         action = 0
         if page.step == "escape":
+            assert leave is not None, "no escape is offered in a fight without one"
             number, left, rounds, *_ = page.local
             action = int(leave(rounds, page.values[place], number, left))
         for outcome in game.transition(page, (action,)):
@@ -184,8 +184,12 @@ BESIDES = "\n      added: {hero: 'max(0, skill - 8)', enemy: skill > 9}"
 SAFE = "\n      invulnerable: {rounds: 2..3, when: skill == 10}"
 
 # What a fight says besides, the hero's endurance and skill, and the same for the plain fight.
+# What a fight says besides, the hero's endurance and skill, and the same for the plain fight.
 FIGHTS: list[tuple[str, int, int, dict[str, Any]]] = [
     (ONE_WOLF, 6, 10, {"enemies": (WOLF,)}),
+    # Escape is not offered where its condition fails.
+    (ONE_WOLF + "\n      escape: {after: 0, when: skill > 15, goto: 3}", 6, 10,
+     {"enemies": (WOLF,)}),
     (TWO_WOLVES, 6, 10, {}),
     # Bonuses count in their rounds, and rounds through the whole fight.
     (TWO_WOLVES + BONUSES, 6, 10, {"skills": (12, 13, 13, 6)}),
@@ -230,12 +234,6 @@ def test_escape_is_offered_before_rounds_once_so_many_are_fought() -> None:
 
         plain = Plain(6, (10,), WOLVES, COLUMNS, escapes=escapes, parting=parting)
         assert fought(results_table_book(TWO_WOLVES + way), rule) == plain.outcomes()
-
-
-def test_no_escape_is_offered_where_its_condition_fails() -> None:
-    game = results_table_book(ONE_WOLF + "\n      escape: {after: 0, when: skill > 15, goto: 3}")
-    assert not any(page.step == "escape" for page in game.tabulate().states)
-    assert fought(game) == fought(results_table_book(ONE_WOLF))
 
 
 def test_rounds_that_change_nothing_are_drawn_again() -> None:
@@ -284,23 +282,18 @@ def test_a_fantasy_fight_in_a_book_is_the_fight_alone_state_by_state(
     fight = f"""\
       enemies: [{{name: Rat, skill: {skill}, stamina: 7}}]
       bonuses: [{{name: sword, size: {bonus}}}]"""
-    game = fantasy_book(fight, damage=damage)
-    model = game.tabulate_exactly()
-    solution = solve_exactly(model)
-    difference = 8 + bonus - skill
+    model = fantasy_book(fight, damage=damage).tabulate_exactly()
+    solution, difference = solve_exactly(model), 8 + bonus - skill
     tree = solve_as_tree(
         FightingFantasy(difference, stamina=6, opponent_stamina=7, luck=5, damage=alone)
     )
-    values = {at.state: tree.value_of(at) for at in tree.nodes if at.state is not None}
-    compared = set()
-    for index, page in enumerate(model.table.states):
-        if page.step in ("won", "lost"):
-            _, left, *_ = page.local
-            hero, luck = (page.values[game.book.position[name]] for name in ("stamina", "luck"))
-            state = Combat(difference, hero, left, luck, page.step)
-            assert solution.values[index] == values[state]
-            compared.add(state)
-    assert compared == {state for state in values if state.round != "over"}
+    found = {
+        Combat(difference, page.values[1], page.local[1], page.values[2], page.step): value
+        for page, value in zip(model.table.states, solution.values, strict=True)
+        if page.step in ("won", "lost")
+    }
+    states = {at.state: at for at in tree.nodes if at.state and at.state.round != "over"}
+    assert found == {state: tree.value_of(at) for state, at in states.items()}
     assert solution.value == tree.value
 
 
@@ -308,21 +301,20 @@ def test_stamina_and_luck_are_carried_to_the_next_enemy_and_out_of_the_fight() -
     two = "      enemies: [{name: A, skill: 8, stamina: 3}, {name: B, skill: 9, stamina: 4}]"
     # What is left after the first fight is worth what the second one is from there.
     second = solve_as_tree(FightingFantasy(-1, stamina=[1, 6], opponent_stamina=4, luck=[0, 5]))
+    nodes = {at.state: at for at in second.nodes}
     model = fantasy_book(two).tabulate_exactly()
-    solution = solve_exactly(model)
-    checked = 0
-    for index, page in enumerate(model.table.states):
-        if page.step in ("won", "lost") and page.local[0] == 1:
-            state = Combat(-1, page.values[1], page.local[1], page.values[2], page.step)
-            [at] = [a for a in second.nodes if a.state == state]
-            assert solution.values[index] == second.value_of(at)
-            checked += 1
-    assert checked > 20
+    carried = [
+        (Combat(-1, page.values[1], page.local[1], page.values[2], page.step), value)
+        for page, value in zip(model.table.states, solve_exactly(model).values, strict=True)
+        if page.step in ("won", "lost") and page.local[0] == 1
+    ]
+    assert len(carried) > 20
+    assert all(value == second.value_of(nodes[state]) for state, value in carried)
 
 
 def test_without_luck_a_fight_is_one_distribution() -> None:
-    fight = "      enemies: [{name: Rat, skill: 9, stamina: 7}]"
-    model = fantasy_book(fight, luck=None).tabulate_exactly()
+    game = fantasy_book("      enemies: [{name: Rat, skill: 9, stamina: 7}]", luck=None)
+    model = game.tabulate_exactly()
     alone = solve_as_tree(FightingFantasy(-1, stamina=6, opponent_stamina=7, luck=0))
     assert solve_exactly(model).value == alone.value
     assert {page.step for page in model.table.states} == {"", "over"}
@@ -335,37 +327,27 @@ def test_escape_from_a_fantasy_fight(luck: int | None, after: int) -> None:
       escape: {{after: {after}, ending: fled}}"""
     game = fantasy_book(fight, luck=luck, stamina=5)
     rules = FightingFantasy(-1, stamina=5, opponent_stamina=5, luck=4)
-    third = Fraction(1, 3)
+    ODDS = {o.state.round: o.probability for o in rules.initial()}
 
     def before_round(hero: int, rat: int, left: int, rounds: int) -> Fraction:
         if hero == 0 or rat == 0:
             return Fraction(rat == 0)
-        on = sum(
-            (p * after_round(name, hero, rat, left, rounds) for name, p in ODDS.items()),
-            Fraction(0),
-        )
-        return max(on, third) if rounds >= after else on
+        ways = (p * after_round(name, hero, rat, left, rounds) for name, p in ODDS.items())
+        on = sum(ways, Fraction(0))
+        return max(on, Fraction(1, 3)) if rounds >= after else on
 
     def after_round(name: str, hero: int, rat: int, left: int, rounds: int) -> Fraction:
-        state = Combat(-1, hero, rat, left, name)
         best = Fraction(-1)
         for action in (0, 1) if left and luck is not None else (0,):
-            total = Fraction(0)
-            seen = set()
-            for outcome in rules.transition(state, (action,)):
+            damage: dict[tuple[int, int, int], Fraction] = {}
+            for outcome in rules.transition(Combat(-1, hero, rat, left, name), (action,)):
                 to = outcome.state
-                key = (to.hero, to.opponent, to.luck)
-                if key in seen:
-                    continue
-                seen.add(key)
                 # The next round is not part of the damage: its odds are taken out again.
                 odds = Fraction(1) if to.round == "over" else ODDS[to.round]
-                p = outcome.probability / odds
-                total += p * before_round(to.hero, to.opponent, to.luck, rounds + 1)
-            best = max(best, total)
+                damage[to.hero, to.opponent, to.luck] = outcome.probability / odds
+            best = max(best, sum(p * before_round(*to, rounds + 1) for to, p in damage.items()))
         return best
 
-    ODDS = {o.state.round: o.probability for o in rules.initial()}
     start = before_round(5, 5, 4 if luck is not None else 0, 0)
     assert solve_exactly(game.tabulate_exactly()).value == start
 
@@ -385,8 +367,8 @@ def test_factors_additions_and_rounds_count_in_a_fantasy_fight_too() -> None:
 
 
 def test_a_hero_without_stamina_has_lost() -> None:
-    fight = "      enemies: [{name: Rat, skill: 9, stamina: 5}]"
-    [outcome] = fantasy_book(fight, stamina=1).transition(Page(1, 0, "", (8, 0, 5)), (0,))
+    game = fantasy_book("      enemies: [{name: Rat, skill: 9, stamina: 5}]", stamina=1)
+    [outcome] = game.transition(Page(1, 0, "", (8, 0, 5)), (0,))
     assert outcome.state.ending == "lost"
 
 

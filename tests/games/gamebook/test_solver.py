@@ -14,7 +14,7 @@ from solvent.games import Pig, open_book
 from solvent.games.gamebook.loader import parse_book
 from solvent.games.gamebook.page import FinalState
 from solvent.games.gamebook.rules import Gamebook
-from solvent.model import RationalGame, TabularGame, compile_game
+from solvent.model import RationalGame, compile_game
 
 BOOKS = [generated_book(12, seed, endurance=4) for seed in (1, 5)]
 
@@ -104,14 +104,13 @@ def the_causeway_by_hand() -> Fraction:
 
 def test_a_book_with_what_few_books_have_is_worth_what_counting_gives() -> None:
     game = Gamebook(parse_book(CAUSEWAY.encode()))
-    model = game.tabulate_exactly()
+    model, reference = game.tabulate_exactly(), compile_game(game, reference=True)
     value = solve_exactly(model).value
     assert value == the_causeway_by_hand()
     assert value.denominator % 987654321098765 == 0
-    assert solve(model.table).value == pytest.approx(float(value), abs=1e-12)
-    reference = compile_game(game, reference=True)
     assert set(reference.states) == set(model.table.states)
-    assert solve(reference).value == pytest.approx(float(value), abs=1e-12)
+    for table in (model.table, reference):
+        assert solve(table).value == pytest.approx(float(value), abs=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -133,20 +132,18 @@ def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
     rows = dict(play.ends(game.final_state))
     assert sum(rows.values()) == 1
     # The same decisions, with nothing forgotten.
-    memory = Gamebook(book, forget=False, keep=keep)
+    memory, places = Gamebook(book, forget=False, keep=keep), [game.book.position[n] for n in keep]
     found: dict[FinalState, Fraction] = {}
     todo = {o.state: Fraction(o.probability) for o in memory.initial()}
     while todo:
         page, p = todo.popitem()
         if memory.is_terminal(page):
-            names = list(book.fields)
-            values = tuple(page.values[names.index(name)] for name in keep)
+            values = tuple(page.values[place] for place in places)
             end = FinalState(page.ending, page.section, values)
             found[end] = found.get(end, Fraction(0)) + p
             continue
-        index = model.table.index[game.from_reader(page)]
-        action = int(model.table.row_action[0][play.row[index]])
-        for outcome in memory.transition(page, (action,)):
+        row = play.row[model.table.index[game.from_reader(page)]]
+        for outcome in memory.transition(page, (int(model.table.row_action[0][row]),)):
             todo[outcome.state] = todo.get(outcome.state, Fraction(0)) + p * outcome.probability
     assert rows == found
     assert all(None not in end.values for end in rows)
@@ -158,13 +155,11 @@ def test_final_states_are_those_that_play_with_a_full_memory_comes_to(
 
 
 def test_a_field_that_is_kept_is_known_where_a_rule_ends_play_before_it_is_set_anew() -> None:
-    book = small(
-        """
+    sections = """
   1: {do: [{lose: {gold: 1d2}}, {lose: {endurance: 1d2 * 4}}, {set: {gold: 9}}], ending: won}
 whenever: [{when: endurance <= 0, ending: lost}]
 """
-    )
-    game = Gamebook(book, keep=("gold",))
+    game = Gamebook(small(sections), keep=("gold",))
     model = game.tabulate_exactly()
     assert dict(optimal_occupancy(model, solve_exactly(model)).ends(game.final_state)) == {
         FinalState("won", 1, (9,)): Fraction(1, 2),
@@ -176,9 +171,8 @@ whenever: [{when: endurance <= 0, ending: lost}]
 @pytest.mark.parametrize("book", [*BOOKS, open_book("red-lamp").book])
 def test_rationals_are_those_of_the_tree_state_by_state(book: object) -> None:
     game = Gamebook(book)  # type: ignore[arg-type]
-    model = game.tabulate_exactly()
+    model, tree = game.tabulate_exactly(), solve_as_tree(game)
     solution = solve_exactly(model)
-    tree = solve_as_tree(game)
     assert solution.value == tree.value
     compared = 0
     for at in tree.nodes:
@@ -196,30 +190,17 @@ def test_floats_are_those_of_the_tree() -> None:
 def test_the_bracket_of_the_floats_holds_the_rational(book: object) -> None:
     model = Gamebook(book).tabulate_exactly()  # type: ignore[arg-type]
     solution = solve(model.table)
-    exact = solve_exactly(model).value
-    assert Fraction(solution.lower) <= exact <= Fraction(solution.upper)
+    assert Fraction(solution.lower) <= solve_exactly(model).value <= Fraction(solution.upper)
     assert solution.upper - solution.lower < 1e-12
 
 
-def rational(table: TabularGame) -> RationalGame:
-    """A table whose floats are taken for the rationals they are."""
+def test_a_game_with_cycles_and_a_solution_of_another_kind_are_refused() -> None:
+    table = compile_game(Pig(target=3, sides=2))
     numbers = sorted({*table.probability.tolist(), *table.outcome_reward.tolist()})
-    index = {number: i for i, number in enumerate(numbers)}
-    return RationalGame(
-        table,
-        tuple(Fraction(number) for number in numbers),
-        np.array([index[p] for p in table.probability.tolist()]),
-        np.array([index[r] for r in table.outcome_reward.tolist()]),
-        {int(s): Fraction(float(table.initial[s])) for s in np.flatnonzero(table.initial)},
-    )
-
-
-def test_a_game_with_cycles_is_refused() -> None:
+    index = (np.searchsorted(numbers, of) for of in (table.probability, table.outcome_reward))
+    initial = {int(s): Fraction(float(table.initial[s])) for s in np.flatnonzero(table.initial)}
     with pytest.raises(ValueError, match="can be visited twice"):
-        solve_exactly(rational(compile_game(Pig(target=3, sides=2))))
-
-
-def test_best_play_takes_a_solution_of_its_own_kind() -> None:
+        solve_exactly(RationalGame(table, tuple(map(Fraction, numbers)), *index, initial))
     model = Gamebook(BOOKS[0]).tabulate_exactly()
     with pytest.raises(
         ValueError, match="both the game and the solution must be in rationals, or neither"
