@@ -190,12 +190,14 @@ def test_what_a_time_out_gains_and_its_value(half: LastHalf, *, offence: bool) -
 
 
 def test_the_sections_of_a_page(half: LastHalf) -> None:
-    game = "A game, play by play"
-    timeouts = "The value of a time-out, and when to call it"
-    for solution, titles in (
-        (half.solution, ["Winning by time, score and place", timeouts, game]),
-        (TimedSolution.of(tiny("half", timeouts=1)), ["Points by time and place", game]),
+    for solution, *titles in (
+        (
+            half.solution,
+            "Winning by time, score and place",
+            "The value of a time-out, and when to call it",
+        ),
+        (TimedSolution.of(tiny("half", timeouts=1)), "Points by time and place"),
     ):
         known = TimedFootballPages().untabled(solution)
         assert known is not None
-        assert [section.title for section in known.sections] == titles
+        assert [section.title for section in known.sections] == [*titles, "A game, play by play"]

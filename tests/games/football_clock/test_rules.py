@@ -126,7 +126,7 @@ def question(state: TimedPosition, asked: int, saved: int, **more: Any) -> Timed
 BOTH = {"timeouts": (1, 1)}
 FIRST = question(call(5, 2, 1, 1, timeouts=(2, 1)), 0, 7, other_too=True)
 SECOND = FIRST._replace(asked=1, other_too=False)
-# The choices of either side on the last play, whose penalty is the other's.
+# Choices on the last play: of a penalty on the defence, and of one on the offence.
 DEFENDED = call(1)._replace(phase="choice", choice="def2/4o")
 OFFENDED = call(1)._replace(phase="choice", choice="off2/2")
 WON, TIED, LOST = 1, Fraction(1, 2), 0
@@ -134,9 +134,9 @@ ENDING = question(call(0, 2, 2, 5, timeouts=(0, 1)), 1, 1)
 SCORED = question(kickoff(0, 3, timeouts=(1, 0)), 0, 1)
 UNTIMED = question(call(0, 1, 3, 5, timeouts=(1, 0)), 0, 1, untimed=True)
 
-# Of a rule: the game, a position, what both players do in it (a defence counts from A = 0), and
-# what may follow: its probability if it is not certain, the position, and the reward if there is
-# one.
+# By rule: the game, a position, what both players do in it (a defence counts from A = 0), and each
+# branch that may follow: its probability, the position, and the reward if there is one. A position
+# that stands alone follows for certain.
 FOLLOWS: dict[str, tuple[tuple[Any, ...], ...]] = {
     "every play takes its time": (
         (LONG, call(8), ONE, A, call(6, 2, 2, 5)),  # 30 seconds

@@ -114,8 +114,8 @@ ENDS = "  2: {ending: won}\n  3: {ending: lost}\n"
 # The chance of climbing with modifiers; what is not modified is not rounded.
 DARK, LADEN = (modified_exactly(Fraction(3, 5), Fraction(n, 100)) for n in (-15, -10))
 
-# Of a rule: sections, the fields of the first page that are not as usual, and what follows it, as
-# `after` says it.
+# By rule: the sections of a book, and rows of the fields that the first page does not have as usual
+# and of what follows it, as `after` returns it.
 SENTENCES: dict[str, tuple[str, list[tuple[dict[str, int], dict[tuple[Any, ...], Fraction]]]]] = {
     "a rule of whenever ends play in the middle of a block": (
         """
@@ -257,12 +257,16 @@ def test_a_shop_sells_as_long_as_there_is_money_and_room() -> None:
     game, page = shop("{item: meal, buy: 2, sell: 1}")
     gold, meal = (game.book.position[name] for name in ("gold", "meal"))
     assert game.labels(page) == {0: "leave", 1: "buy meal for 2 gold", 2: "sell meal for 1 gold"}
-    # After two purchases there is neither money for another nor room.
-    for action, left in ((1, (1, 3)), (2, (3, 1))):
-        page = traded(game, traded(game, page, action), action)
+    for action, left in ((1, (3, 2)), (2, (4, 1))):
+        page = traded(game, page, action)
         assert (page.values[gold], page.values[meal]) == left
-        assert game.legal_actions(page) == ((0, 1, 2) if action == 2 else (0, 2),)
     assert traded(game, page, 0).ending == "won"
+    # After one meal for 3 there is no money for another, after two for 1 there is no room.
+    for price, bought in ((3, 1), (1, 2)):
+        game, page = shop(f"{{item: meal, buy: {price}}}")
+        for _ in range(bought):
+            page = traded(game, page, 1)
+        assert game.legal_actions(page) == ((0,),), price
 
 
 def test_of_a_limited_good_only_so_many_are_sold_in_a_visit() -> None:
