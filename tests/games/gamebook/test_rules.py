@@ -261,12 +261,15 @@ def test_a_shop_sells_as_long_as_there_is_money_and_room() -> None:
         page = traded(game, page, action)
         assert (page.values[gold], page.values[meal]) == left
     assert traded(game, page, 0).ending == "won"
-    # After one meal for 3 there is no money for another, after two for 1 there is no room.
-    for price, bought in ((3, 1), (1, 2)):
-        game, page = shop(f"{{item: meal, buy: {price}}}")
-        for _ in range(bought):
-            page = traded(game, page, 1)
-        assert game.legal_actions(page) == ((0,),), price
+    # After a meal for 3 there is no money for another, after a rope and a meal there is no room.
+    for goods, bought in (
+        ("{item: meal, buy: 3}", (1,)),
+        ("{item: meal, buy: 1}, {item: rope, buy: 1}", (2, 1)),
+    ):
+        game, page = shop(goods)
+        for action in bought:
+            page = traded(game, page, action)
+        assert game.legal_actions(page) == ((0,),), goods
 
 
 def test_of_a_limited_good_only_so_many_are_sold_in_a_visit() -> None:
