@@ -294,11 +294,11 @@ def test_an_action_that_ties_but_for_rounding_may_be_either(small: TabularGame) 
 def test_a_wrapper_that_is_not_known_is_refused_with_the_way_out(
     name: str, small: TabularGame
 ) -> None:
+    told = f"^{name} is not known .*as a function of its"
     for outer in (lambda env: env, wrappers.RecordEpisodeStatistics):
         env = outer((REFUSED | DICTIONARIES)[name](Env(small)))
-        for policy in (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small)):
-            with pytest.raises(ValueError, match=f"^{name} is not known .*as a function of its"):
-                solvent.score(env, policy)
+        policies = (lambda seen: np.zeros(len(seen), int), TabularPolicy.uniform(small))
+        assert_refused(((policy, told) for policy in policies), partial(solvent.score, env))
 
 
 @pytest.mark.parametrize("wrap", HARMLESS)
@@ -530,10 +530,7 @@ def test_what_is_no_policy_is_refused(small: TabularGame) -> None:
 # Compiled learners: steps as in the papers, exact values, and less and less to exploit
 
 
-Make = Callable[[TabularGame], StageLearner]
-
-
-LEARNERS: dict[str, Make] = {
+LEARNERS: dict[str, Callable[[TabularGame], StageLearner]] = {
     "regret-matching": partial(RegretMatching, plus=False),
     "regret-matching+": RegretMatching,
     "fictitious-play": FictitiousPlay,

@@ -252,11 +252,13 @@ def test_of_a_suite_an_algorithm_does_what_it_can(
     with pytest.raises(StoreError, match="is of the model abababababab"):
         render(tmp_path / "suite")
     path.write_text("somebody else's")
-    with pytest.raises(StoreError, match=r"results.json: not JSON, .*; remove it, or name another"):
-        bench(tmp_path / "suite", suite, algorithms, workers=1, progress=False)
+    assert_refused((
+        (lambda: bench(tmp_path / "suite", suite, algorithms, workers=1, progress=False),
+         r"results.json: not JSON, .*; remove it, or name another"),
+        (lambda: bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms),
+         "there is nothing to do"),
+    ))  # fmt: skip
     assert path.read_text() == "somebody else's"
-    with pytest.raises(ValueError, match="there is nothing to do"):
-        bench(tmp_path / "none", Suite("mine", "", (both,)), algorithms)
 
 
 def test_what_cannot_be_done_is_refused_at_once(tmp_path: Path) -> None:
@@ -315,12 +317,15 @@ def run_of(task: Task, source: Any, seed: int = 0) -> Run:
 
 
 def test_an_algorithm_is_found_where_it_is() -> None:
-    for place in (f"{FILE}:walk", "own_algorithms:walk"):
+    for place, hyperparameters, kinds in (
+        (f"{FILE}:walk", {"share": 0.5}, (True, False, False)),
+        ("own_algorithms:walk", {"share": 0.5}, (True, False, False)),
+        (f"{FILE}:takes_turns", {}, (False, True, False)),
+        (f"{FILE}:SWEEPS", {}, (True, False, True)),
+    ):
         found = find_algorithm(place)
-        assert found.hyperparameters() == {"share": 0.5}
-        assert (found.one_seat, found.self_play, found.uses_model) == (True, False, False)
-    assert find_algorithm(f"{FILE}:takes_turns").self_play
-    assert find_algorithm(f"{FILE}:SWEEPS").uses_model
+        assert found.hyperparameters() == hyperparameters
+        assert (found.one_seat, found.self_play, found.uses_model) == kinds
 
 
 def test_a_run_is_recorded_in_full(tmp_path: Path) -> None:
@@ -620,10 +625,9 @@ def test_a_run_says_what_its_trainings_and_its_environments_were_given(tmp_path:
             ({"opponent": {"uniform": 1, "optimal": 1}}, (OPPONENT,)),
         )),
     ]  # fmt: skip
-    kwargs = {"limit": 5, "sides": 2, **uniform}
-    game = task_game(Task(environment=GREED_ID, env_kwargs=kwargs, timesteps=64))
+    task = Task(environment=GREED_ID, env_kwargs={"limit": 5, "sides": 2} | uniform, timesteps=64)
     walk = as_algorithm(own_algorithms.walk, "walk")
     for number, (does, seen) in enumerate(rows):
-        callback = RunCallback(game, walk, Budget(64), tmp_path / str(number), "mine")
+        callback = RunCallback(task_game(task), walk, Budget(64), tmp_path / str(number), "mine")
         does(callback)
         assert seen_of_solution(callback.settings) == seen, number

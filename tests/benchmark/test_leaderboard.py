@@ -51,8 +51,8 @@ packed_entry = cache(read_submission)
 def test_the_page_has_the_numbers_of_the_policies_and_says_what_is_proved(
     submission: Path, wild_submission: Path, tmp_path: Path
 ) -> None:
-    folders = [wild_submission, submission, submission]
-    page = write_leaderboard(folders, tmp_path / "page.html", SUITE).read_text()
+    out = tmp_path / "page.html"
+    page = write_leaderboard([wild_submission, submission, submission], out, SUITE).read_text()
     checked = check_submission(submission, SUITE)
     expected = estimate([[agent.mode_normalized for agent in t.agents] for t in checked.tasks])
     assert expected.is_interval
@@ -116,7 +116,9 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
         "20f0035a816d": "db6e15d",
         "2b29f1c9376d": "b1fd4b7",
     }
-    trained, seconds = {}, {}
+    entries = {name: packed_entry(ROOT / "benchmarks/results/core-mini" / name) for name in order}
+    trained = {name: commits[entry.card.source] for name, entry in entries.items()}
+    seconds = {name: cpu_seconds(entry) for name, entry in entries.items()}
     for name in order:
         trials, lines = tuning_log("core-mini", name)
         assert len(trials) == 30, name
@@ -129,9 +131,6 @@ def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> 
         assert gaps[min(gaps)]["settings"] == found[name], name
         if found[name] in [line["settings"] for line in trials[:12]]:
             early.add(name)
-        entry = packed_entry(ROOT / "benchmarks/results/core-mini" / name)
-        trained[name] = commits[entry.card.source]
-        seconds[name] = cpu_seconds(entry)
     named = {"ppo": "3e6d700", "trpo": "fd5ae6d", "qr_dqn": "fd5ae6d", "masked_dqn": "db6e15d"}
     least, most = min(seconds, key=seconds.__getitem__), max(seconds, key=seconds.__getitem__)
     check_sentences("leaderboard.md", {

@@ -3,7 +3,6 @@
 import importlib
 import json
 import re
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -92,10 +91,7 @@ def test_one_command_enters_a_file_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_search_goes_on_and_its_winner_is_a_setting(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
+def test_a_search_goes_on_and_its_winner_is_a_setting(tmp_path: Path) -> None:
     import tune
 
     suite = tmp_path / "mine.toml"
@@ -113,7 +109,6 @@ def test_a_search_goes_on_and_its_winner_is_a_setting(
     assert [json.loads(line) for line in first] == lines[: len(first)]
     assert winner.settings in [line["settings"] for line in trials]
     assert "4 trials on mine" in (tmp_path / "q_learning.toml").read_text()
-    sys.modules.pop("tune")
 
 
 # The verdicts of benchmarks/microscope.py, on runs of which the statistics are known
@@ -122,9 +117,8 @@ EVIDENCE = ROOT / "docs" / "evidence" / "microscope.json"
 
 
 @pytest.fixture
-def script(monkeypatch: pytest.MonkeyPatch) -> Any:
+def script() -> Any:
     pytest.importorskip("stable_baselines3")
-    monkeypatch.syspath_prepend(str(ROOT / "benchmarks"))
     return importlib.import_module("microscope")
 
 

@@ -269,8 +269,9 @@ def test_what_was_tampered_with_is_refused_with_the_reason(copy: Path, name: str
 def test_an_entry_whose_authors_saw_the_solution_is_named_so(
     bench_folder: Path, tmp_path: Path
 ) -> None:
-    words = {**WORDS, "saw_solution": True}
-    pack_submission(bench_folder, "steady", tmp_path / "out", SUITE, **words)
+    pack_submission(
+        bench_folder, "steady", tmp_path / "out", SUITE, **WORDS | {"saw_solution": True}
+    )
     checked = check_submission(tmp_path / "out", SUITE)
     assert checked.card.algorithm == "steady+solution"
     names = {(agent.algorithm, agent.name) for task in checked.tasks for agent in task.agents}

@@ -200,12 +200,14 @@ def test_the_critic_is_compared_with_the_value_of_its_discount(
         critic = model.policy.predict_values(torch.from_numpy(seen)).detach().numpy()[:, 0]
         told = solvent.evaluate(small, policy, critic=critic, discount=gamma)
         visits = np.where(small.terminal, 0, solvent.evaluate(small, policy).occupancy)
-        error = critic - told.v[: small.n_states]
+        error, residual = critic - told.v[: small.n_states], told.bellman_residual[: small.n_states]
         last = scope.readings[-1]
-        assert last.bias == pytest.approx(visits @ error / visits.sum(), abs=1e-6)
-        assert last.value_error**2 == pytest.approx(visits @ error**2 / visits.sum(), abs=1e-6)
-        squares = visits @ told.bellman_residual[: small.n_states] ** 2 / visits.sum()
-        assert last.bellman_residual**2 == pytest.approx(squares, abs=1e-6)
+        for found, values in (
+            (last.bias, error),
+            (last.value_error**2, error**2),
+            (last.bellman_residual**2, residual**2),
+        ):
+            assert found == pytest.approx(visits @ values / visits.sum(), abs=1e-6)
 
 
 def test_the_overestimation_of_a_network_that_is_set_by_hand(
@@ -221,12 +223,10 @@ def test_the_overestimation_of_a_network_that_is_set_by_hand(
     reading = scope.readings[-1]
     mask = small.mask[0]
     # Luck is tested wherever it may be; the lowest legal action is taken elsewhere.
-    greedy = np.zeros(mask.shape)
-    greedy[np.arange(len(mask)), np.where(mask[:, 1], 1, mask.argmax(axis=1))] = 1
-    epsilon = model.exploration_rate
-    uniform = mask / np.maximum(mask.sum(axis=1, keepdims=True), 1)
-    acting = TabularPolicy.of(small, (1 - epsilon) * greedy + epsilon * uniform)
-    own = policy_value(small, TabularPolicy.of(small, greedy))
+    greedy = TabularPolicy.deterministic(small, np.where(mask[:, 1], 1, mask.argmax(axis=1)))
+    epsilon, uniform = model.exploration_rate, TabularPolicy.uniform(small).probabilities
+    acting = TabularPolicy.of(small, (1 - epsilon) * greedy.probabilities + epsilon * uniform)
+    own = policy_value(small, greedy)
     visits = np.where(small.terminal, 0, state_visitation(small, acting))
     weight = visits / visits.sum()
     estimate = np.where(mask[:, 1], 0.75, 0.25)
@@ -349,8 +349,9 @@ def test_the_microscope_trains_as_train_does_and_writes_nothing(
 def test_the_record_of_a_training_says_that_it_was_given_exact_values(
     small: TabularGame, tmp_path: Any
 ) -> None:
-    asked: dict[str, Any] = {"timesteps": 256, "folder": tmp_path, "progress": False}
-    asked["hyperparameters"] = FEW
+    asked: dict[str, Any] = {
+        "timesteps": 256, "folder": tmp_path, "progress": False, "hyperparameters": FEW,
+    }  # fmt: skip
     exact = CallbackList([ExactAdvantages(small, observation="onehot")])
     result = train(small, "ppo", callback=CallbackList([exact]), **asked)
     assert result.saw == ("exact advantages",)

@@ -203,8 +203,9 @@ def make(game: TabularGame) -> tuple[Any, SelfPlayEnv]:
         game, 16, [uniform], seat="random", observation="onehot", autoreset_mode="SameStep"
     )
     averages = [AveragePolicy(game, seat) for seat in (0, 1)]
-    play = partial(policies_of_seats, game, "onehot")
-    venv = SelfPlayEnv(env, play, averages=averages, size=3, latest=0.5)
+    venv = SelfPlayEnv(
+        env, partial(policies_of_seats, game, "onehot"), averages=averages, size=3, latest=0.5
+    )
     settings: dict[str, Any] = {"seed": 0, "device": "cpu", "n_steps": 8, "batch_size": 64}
     return ALGORITHMS["maskable_ppo"].model("MlpPolicy", venv, **settings), venv
 
