@@ -28,14 +28,12 @@ from solvent.envs.sampling import (
     OutcomeTable,
     SeatTable,
     bonus_of,
-    check_weights,
-    evenly,
-    inverse_cdf,
     observation_space,
     opponent_pool,
     outcome_table,
     seat_table,
     unpacked_row,
+    weighted_thresholds,
 )
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
@@ -426,7 +424,7 @@ class SimulatedSeatBatch(SeatSimulator):
         self._share_arrays()
         self._everyone = np.arange(num_envs)
         self._seats = np.array(seats)
-        self._seat_thresholds = evenly(len(seats))
+        self._seat_thresholds = weighted_thresholds(None, len(seats))
         self._bonus = bonus_of(sampler.rules.info)
         self._set_pool(opponents, weights)
 
@@ -452,8 +450,7 @@ class SimulatedSeatBatch(SeatSimulator):
 
     def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         self.opponents = tuple(opponents)
-        chances = check_weights(weights, len(self.opponents))
-        self._weight = inverse_cdf(chances, np.array([0, len(chances)]))
+        self._weight = weighted_thresholds(weights, len(self.opponents))
 
     @property
     def _seat(self) -> Ints:

@@ -72,7 +72,7 @@ the whole episode. A pool of one needs no draw.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple, TypeAlias, cast
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from gymnasium import spaces
@@ -496,31 +496,26 @@ def opponent_pool(
             for a seat that it may have to take, or the weights are not as above.
     """
     listed = _listed(opponents)
-    chances = check_weights(weights, len(listed))
+    drawn = weighted_thresholds(weights, len(listed))
     policies = [tuple(_policy(game, one, 1 - seat) for seat in table.seats) for one in listed]
     cuts = [np.concatenate([_action_thresholds(one, game) for one in views]) for views in policies]
-    drawn = inverse_cdf(chances, np.array([0, len(listed)]))
-    return Pool(evenly(len(table.seats)), drawn, np.stack(cuts)), tuple(policies)
+    sides = weighted_thresholds(None, len(table.seats))
+    return Pool(sides, drawn, np.stack(cuts)), tuple(policies)
 
 
 def _listed(given: Any) -> list[Any]:
     return list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
 
 
-def evenly(count: int) -> Ints:
-    """Return the thresholds of the uniform distribution over `count` entries."""
-    return inverse_cdf(np.full(count, 1 / count), np.array([0, count]))
-
-
-def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
-    """Return the probabilities of opponents that are drawn in proportion to weights.
+def weighted_thresholds(weights: Sequence[float] | None, count: int) -> Ints:
+    """Return the thresholds from which opponents, or seats, are drawn in proportion to weights.
 
     Args:
-        weights: A positive number for each opponent; None for equal weights.
-        count: Number of opponents.
+        weights: A positive number for each; None for equal weights.
+        count: Number of opponents or seats.
 
     Returns:
-        [count], with the sum 1.
+        [count].
 
     Raises:
         ValueError: If there are no opponents, or the weights are not as above.
@@ -537,7 +532,7 @@ def check_weights(weights: Sequence[float] | None, count: int) -> Floats:
             f"weights is {shown(weights)}; allowed is a positive number for each of {count} "
             f"opponents"
         )
-    return cast(Floats, chances / chances.sum())
+    return inverse_cdf_rows(chances[None] / chances.sum()).ravel()
 
 
 def _policy(game: TabularGame, opponent: Opponent, player: int) -> TabularPolicy:
