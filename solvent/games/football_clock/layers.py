@@ -75,32 +75,6 @@ Moments = tuple[Layer | None, Layer | None, Layer | None]
 them: if no time-out is called, None if the half is over then; if that side calls one, None if it
 cannot; and if the other side does."""
 
-Seen = tuple[Floats, Floats]
-"""The values of a layer [S + 2, C] to a side that has the ball, and of the swapped layer to the
-other side, where that has it."""
-
-
-class After(NamedTuple):
-    """The continuations of plays that take the same time.
-
-    Attributes:
-        over: Whether the half is over if nobody calls a time-out.
-        final: [C] the values of its end, if it may be over.
-        plain: The layer that follows if nobody calls one.
-        own: The layer if the side that was on offence or kicked does.
-        other: The layer if the other side does.
-    """
-
-    over: bool
-    final: Floats
-    plain: Seen
-    own: Seen
-    other: Seen
-
-
-# The values of a layer that does not exist.
-_NONE = np.zeros((0, 0))
-
 Answers = dict[tuple[int, int, int, int], Floats | float]
 """The players' answers about time-outs, stored so that each is asked once."""
 
@@ -116,7 +90,6 @@ class LayerContext:
             Y. In an equilibrium both are the same.
         players: X and Y; None plays a best response.
         answers: The players' answers about this layer.
-        after: Values after the plays of a group, to each side for which they were asked.
     """
 
     layout: FootballLayers
@@ -124,7 +97,6 @@ class LayerContext:
     read: Callable[[Layer, int], Floats]
     players: Players = (None, None)
     answers: Answers = field(default_factory=dict)
-    after: dict[tuple[int, int], After] = field(default_factory=dict)
 
     def values(
         self, side: int = 0, only: Numbers | None = None, columns: slice = slice(None)
@@ -159,21 +131,20 @@ class LayerContext:
             successor: [U] of them.
             shifted: [2 P + 1, C] columns to which -P to P points lead.
         """
-        after, column = self._after(g, side), shifted[successor["points"] + len(shifted) // 2]
+        plain, own, other = self.layout.moments_after(self.layer, self.layout.rules.groups[g])
+        column = shifted[successor["points"] + len(shifted) // 2]
         at = successor["row"], successor["same_side"], column
         paid = float(self.layout.game.for_points) * successor["points"][:, None]
-        ends = after.final[column] if after.over else values_seen(after.plain, *at)
-        values: Floats = paid + ends
+
+        def seen(moment: Layer) -> Floats:
+            mine, theirs = self.read(moment, side), self.read(moment.swapped, 1 - side)
+            return paid + values_seen(mine, theirs, *at)
+
+        values: Floats = paid + self.final(side)[column] if plain is None else seen(plain)
         # What is decided last comes first.
-        for seen, asked, better in (
-            (after.other, 1 - side, np.minimum),
-            (after.own, side, np.maximum),
-        ):
-            if len(seen[0]):
-                called, chance = (
-                    paid + values_seen(seen, *at),
-                    self._chance(side, asked, g),
-                )
+        for moment, asked, better in ((other, 1 - side, np.minimum), (own, side, np.maximum)):
+            if moment is not None:
+                called, chance = seen(moment), self._chance(side, asked, g)
                 if chance is None:
                     values = better(values, called)
                 else:
@@ -207,21 +178,6 @@ class LayerContext:
             return layout.final(half)
         mine, others = (self.read(layout.second_half, s)[layout.kickoff_row] for s in (0, 1))
         return layout.final(half, *((mine, others) if side == 0 else (others, mine)))
-
-    def _after(self, g: int, side: int) -> After:
-        """The continuations of the plays of a group, as a side sees them."""
-        if (g, side) not in self.after:
-            plain, *called = self.layout.moments_after(self.layer, self.layout.rules.groups[g])
-            final = self.final(side) if plain is None else np.zeros(0)
-            seen = (self._seen(moment, side) for moment in (plain, *called))
-            self.after[g, side] = After(plain is None, final, *seen)
-        return self.after[g, side]
-
-    def _seen(self, moment: Layer | None, side: int) -> Seen:
-        """The values of a layer to a side that has the ball, and to the other one; or none."""
-        if moment is None:
-            return _NONE, _NONE
-        return self.read(moment, side), self.read(moment.swapped, 1 - side)
 
     def _chance(self, side: int, asked: int, g: int) -> Floats | float | None:
         """The probability of a time-out after the plays of a group; None if it is as is best."""
@@ -261,11 +217,18 @@ def kick_values(layout: FootballLayers, values: Floats) -> Floats:
     return np.stack(kicks)
 
 
-def values_seen(seen: Seen, row: Ints, same: Bools, column: Ints) -> Floats:
-    """[U, C] the values of rows [U] to a side, which has the ball in some of them."""
-    (own, swapped), row = seen, row[:, None]
-    theirs = -swapped[row, swapped.shape[1] - 1 - column]
-    return np.asarray(np.where(same[:, None], own[row, column], theirs))
+def values_seen(mine: Floats, theirs: Floats, row: Ints, same: Bools, column: Ints) -> Floats:
+    """The values [U, C] of rows of a layer to a side.
+
+    Args:
+        mine: [S + 2, C] the values of the layer to the side, where it has the ball.
+        theirs: [S + 2, C] those of the swapped layer to the other side, where that has it.
+        row: [U].
+        same: [U] whether the side has the ball in the row, or kicks.
+        column: [U, C] the columns, those of the side.
+    """
+    row, opposite = row[:, None], theirs.shape[1] - 1 - column
+    return np.asarray(np.where(same[:, None], mine[row, column], -theirs[row, opposite]))
 
 
 # Lines that are solved in one piece at least; the full field has 4950.

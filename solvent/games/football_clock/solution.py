@@ -224,8 +224,8 @@ class OptimalPlayer:
 
     def _following(self, asked: Asked, moment: Layer) -> Floats:
         """[U, C] the values of what follows to the side that is asked, at a moment of its own."""
-        seen = self.read(moment), self.read(moment.swapped)
-        return values_seen(seen, asked.row, asked.mine, asked.column)
+        ours, theirs = self.read(moment), self.read(moment.swapped)
+        return values_seen(ours, theirs, asked.row, asked.mine, asked.column)
 
     def action_probabilities(self, simulation: Simulation, chosen: Ints, player: Ints) -> Floats:
         strategies = np.zeros((len(chosen), simulation.n_actions))
