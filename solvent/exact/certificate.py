@@ -58,7 +58,7 @@ from solvent.exact.components import (
     components,
     end_components,
     free_rows,
-    leaving_rows,
+    staying_rows,
 )
 from solvent.exact.decomposition import optimum, solve_values
 from solvent.exact.evaluation import chain_solver, nonterminating, row_weights
@@ -206,9 +206,7 @@ def refuse_cancelling_loops(
     """
     if not components(left).cyclic.any():
         return
-    every, rewarded = np.ones(left.n_rows, bool), ~free_rows(left)
-    label = end_components(left, every)
-    rewarded &= (label[left.row_state] >= 0) & ~leaving_rows(left, label)
+    rewarded = ~free_rows(left) & staying_rows(left, np.ones(left.n_rows, bool))[1]
     if not rewarded.any():
         return
     other = 1 - policy.player
@@ -523,12 +521,10 @@ def _merge_loops(
         blur: [S] a bound of their rounding.
     """
     free = free_rows(game)
-    loops = end_components(game, free)
-    inside = free & (loops[game.row_state] >= 0) & ~leaving_rows(game, loops)
+    loops, inside = staying_rows(game, free)
     rise, rounding = _rises(game, values, side)
     tight = inside | (rise >= -_TIGHT / EPSILON * rounding)
-    wide = end_components(game, tight)
-    within = tight & (wide[game.row_state] >= 0) & ~leaving_rows(game, wide)
+    wide, within = staying_rows(game, tight)
     collected = np.zeros(game.n_states)
     for label in np.unique(wide[game.row_state[within & ~free]]).tolist():
         states = np.flatnonzero(wide == label)

@@ -97,6 +97,15 @@ def free_rows(game: TabularGame) -> Bools:
     return free
 
 
+def staying_rows(game: TabularGame, rows: Bools) -> tuple[Ints, Bools]:
+    """Return the end components of the given rows ([K]), and those rows that stay in them, [K].
+
+    The labels of the end components, [S], are those of :func:`end_components`.
+    """
+    label = end_components(game, rows)
+    return label, rows & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+
+
 def leaving_rows(game: TabularGame, label: Ints) -> Bools:
     """Return whether each row can lead to a state with another label ([S]) than its own, [K]."""
     leaves = label[game.row_state[game.outcome_row]] != label[game.next_state]

@@ -63,7 +63,7 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
 from math import isfinite, lcm
-from numbers import Integral, Rational
+from numbers import Rational
 from operator import mul
 from typing import Any, NamedTuple, TypeAlias
 
@@ -574,8 +574,6 @@ def expectation(weights: Sequence[int], total: int, values: Sequence[Fraction]) 
 
 def _fraction(value: Any) -> Fraction:
     """Convert a number to a Fraction; a float means the decimal that it prints."""
-    if isinstance(value, Integral):
-        return Fraction(int(value))
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     if isinstance(value, float) and isfinite(value):

@@ -37,7 +37,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.components import end_components, free_rows, leaving_rows, reached
+from solvent.exact.components import free_rows, reached, staying_rows
 from solvent.exact.decomposition import solve_values
 from solvent.exact.evaluation import policy_value, state_visitation
 from solvent.exact.solution import ImproperGameError, Solution, check_solution
@@ -241,16 +241,10 @@ def _effective_horizon(
         q = sign * game.expectation(sign * values)
         greedy = _equal_to_best(game, q)
         taken = greedy & reached(game, greedy)[game.row_state]
-        if not (taken & ~optimal).any() and not (_staying(game, taken) & ~idle).any():
+        if not ((taken & ~optimal).any() or (staying_rows(game, taken)[1] & ~idle).any()):
             return k
         values = np.where(game.terminal, 0.0, _largest(game, q))
     return None
-
-
-def _staying(game: TabularGame, rows: Bools) -> Bools:
-    """Return those of some rows ([K]) that a policy of these rows may take for ever, [K]."""
-    label = end_components(game, rows)
-    return rows & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
 
 
 def _diameter(game: TabularGame, live: Bools) -> tuple[float, float]:

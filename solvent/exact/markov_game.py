@@ -142,14 +142,8 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
     """
     sign = 1 - 2 * player
     row_count = np.diff(game.row_start)[states]
-    if row_count.sum() == game.n_rows:
-        # All other states are terminal: every outcome is used, so none needs to be copied.
-        outcomes: Ints | slice = slice(None)
-        outcome_start = game.outcome_start
-    else:
-        rows, _ = members(game.row_start, states)
-        outcomes, outcome_count = members(game.outcome_start, rows)
-        outcome_start = np.concatenate(([0], np.cumsum(outcome_count)))
+    rows, _ = members(game.row_start, states)
+    outcomes, outcome_count = members(game.outcome_start, rows)
     target = game.next_state[outcomes]
     # Entries of other states are arbitrary, so the state found is compared with the target.
     place = np.empty(game.n_states, np.int64)
@@ -163,7 +157,7 @@ def component_of(game: TabularGame, states: Ints, values: Floats, player: int = 
         states=states,
         transitions=Transitions(
             row_start=np.concatenate(([0], np.cumsum(row_count))),
-            outcome_start=outcome_start,
+            outcome_start=np.concatenate(([0], np.cumsum(outcome_count))),
             next_state=next_state,
             probability=game.probability[outcomes],
         ),

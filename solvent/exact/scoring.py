@@ -42,14 +42,14 @@ import numpy as np
 
 from solvent.exact.certificate import refuse_cancelling_loops
 from solvent.exact.chain import NEAR_ROUNDING
-from solvent.exact.components import can_reach, components, end_components, free_rows, leaving_rows
+from solvent.exact.components import can_reach, components, free_rows, staying_rows
 from solvent.exact.decomposition import solve_values
 from solvent.exact.evaluation import long_run_gain, policy_value, row_weights, state_visitation
 from solvent.exact.linear_program import loops_of_least_reward
 from solvent.exact.solution import CertificateError, ImproperGameError, Solution, check_solution
 from solvent.exact.solver import solve_table
 from solvent.model import TabularGame, TabularPolicy, against, cached_table
-from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
+from solvent.model.arrays import Bools, Floats, grouped_sum
 from solvent.model.tabular import check_policy, remembered
 
 NEGLIGIBLE = 1e-12
@@ -260,9 +260,9 @@ def solve_with_nonterminating_play(
             has rewards.
         CertificateError: If the bracket is wider than `tolerance`, or none could be proved.
     """
-    label = end_components(game, free_rows(game))
+    label, stays = staying_rows(game, free_rows(game))
     solution = solve_table(with_absorbing_action(game, player, label >= 0), tolerance=tolerance)
-    staying = _stay(game, player, label, solution.policies[player].probabilities)
+    staying = _stay(game, player, stays, solution.policies[player].probabilities)
     first, second = (
         replace(
             policy,
@@ -298,12 +298,10 @@ def costs_for_ever(game: TabularGame, player: int) -> Bools:
     gains, costs = np.zeros(game.n_rows, bool), np.zeros(game.n_rows, bool)
     gains[game.outcome_row[reward > 0]] = True
     costs[game.outcome_row[reward < 0]] = True
-    label = end_components(game, ~gains)
-    kept = ~gains & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    _, kept = staying_rows(game, ~gains)
     goal = np.zeros(game.n_states, bool)
     goal[game.row_state[kept & costs]] = True
-    label = end_components(game, np.ones(game.n_rows, bool))
-    kept = (label[game.row_state] >= 0) & ~leaving_rows(game, label)
+    label, kept = staying_rows(game, np.ones(game.n_rows, bool))
     gaining, costing = (label[game.row_state[kept & rows]] for rows in (gains, costs))
     inside = kept & np.isin(label[game.row_state], np.intersect1d(gaining, costing))
     if inside.any():
@@ -345,10 +343,9 @@ def with_absorbing_action(game: TabularGame, player: int, where: Bools) -> Tabul
     )
 
 
-def _stay(game: TabularGame, player: int, label: Ints, probabilities: Floats) -> Floats:
-    """Turn a policy of the extended game into one of `game`: absorbing becomes staying."""
+def _stay(game: TabularGame, player: int, stays: Bools, probabilities: Floats) -> Floats:
+    """Turn a policy of the extended game into one of `game`: absorbing becomes a row that stays."""
     policy = probabilities[:, :-1].copy()
-    stays = free_rows(game) & (label[game.row_state] >= 0) & ~leaving_rows(game, label)
     rows = np.flatnonzero(stays)[::-1]
     row_of = np.zeros(game.n_states, np.int64)
     row_of[game.row_state[rows]] = rows

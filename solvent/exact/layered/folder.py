@@ -33,14 +33,12 @@ is read as ``manifest.json.gz``.
 from __future__ import annotations
 
 import contextlib
-import gzip
 import hashlib
 import io
 import json
 import os
 import re
 import shutil
-import zlib
 from collections.abc import Mapping
 from contextlib import AbstractContextManager, ExitStack
 from functools import cached_property, lru_cache
@@ -54,6 +52,7 @@ from solvent.exact.layered import manifest
 from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, WarmStart
 from solvent.exact.layered.manifest import (
     KeptSample,
+    read_manifest,
     read_samples,
     sampled_places,
     take_samples,
@@ -138,7 +137,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         folder: str | Path,
         game: LayeredGame | type[LayeredGame],
         *,
-        verify: bool = False,
         manifest_only: bool = False,
     ) -> LayerFolder:
         """Open a finished solution for reading.
@@ -146,7 +144,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         Args:
             folder: The folder that holds it.
             game: The game that was solved, or its class, which reads the game from the manifest.
-            verify: Whether to check all layers now instead of each when it is first read.
             manifest_only: Whether the files of layers may be missing. Their records and samples can
                 be read all the same.
 
@@ -154,11 +151,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             StoreError: If there is no solution, or it is of another game, not finished, or damaged.
         """
         folder = Path(folder)
-        description = _read_manifest(folder, game)
-        if isinstance(game, type):
-            game = manifest.described_game(description, game, folder)
-        else:
-            manifest.check_same(description, game, folder)
+        description, game = read_manifest(folder, game)
         store = cls(folder, game, description.get("keep", "all"))
         if description["sheets"] is None:
             raise StoreError(
@@ -169,9 +162,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             store.check_complete()
         except ValueError as error:
             raise StoreError(f"{folder}: {error}") from error
-        if verify:
-            for layer in game.layers:
-                store.verify(layer)
         return store
 
     def read(self, layer: Layer) -> Floats:
@@ -358,8 +348,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
 
     def _resume(self, keep: str | None) -> None:
         """Accept the solved layers of a folder, if it was begun with the same `keep`."""
-        description = _read_manifest(self.folder, self.game)
-        manifest.check_same(description, self.game, self.folder)
+        description, _ = read_manifest(self.folder, self.game)
         self.keep = description.get("keep", "all")
         if keep not in (None, self.keep):
             raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
@@ -511,24 +500,6 @@ _CANNOT_SOLVE_AGAIN = "It cannot be solved again by itself; solve in another fol
 CHANGED = "the checksum does not match; the file was changed or damaged"
 
 _SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
-
-
-def _read_manifest(folder: Path, game: LayeredGame | type[LayeredGame]) -> Mapping[str, Any]:
-    paths = (folder / "manifest.json", folder / "manifest.json.gz")
-    path = next(filter(os.path.lexists, paths), None)
-    if path is None:
-        raise StoreError(f"{folder}: holds no solution; there is no manifest.json")
-    with reporting(path):
-        content = read_file(path, manifest.MOST_BYTES)
-    try:
-        if path == paths[1]:
-            with gzip.open(io.BytesIO(content)) as file:
-                content = file.read(manifest.MOST_BYTES)
-        description = parse_json(content)
-    except (OSError, ValueError, EOFError, zlib.error) as error:
-        raise StoreError(f"{path}: is damaged ({error})") from error
-    manifest.check_kind(description, game, folder)
-    return description  # type: ignore[no-any-return]
 
 
 def _written(path: Path, content: bytes) -> str:

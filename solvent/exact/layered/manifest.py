@@ -18,8 +18,9 @@ states are added to these.
 
 import hashlib
 import json
+import os
+import zlib
 from bisect import bisect
-from collections.abc import Mapping
 from itertools import accumulate, product
 from math import prod
 from operator import index
@@ -31,7 +32,7 @@ import numpy as np
 from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, Read
 from solvent.exact.layered.store import KEEPS, SLACK
 from solvent.model.arrays import Floats
-from solvent.model.files import StoreError
+from solvent.model.files import StoreError, parse_json, read_file, reporting
 from solvent.model.parameters import brief, shown
 
 STATES = 300
@@ -50,6 +51,12 @@ MOST_BYTES = 64 << 20
 DTYPE = "<f8"
 """The type of the values on disk: 8 bytes, little-endian."""
 
+# The entries of a manifest besides the game's identity.
+_OURS = ("kind", "format", "keep", "dtype", "sheets", "sha256")
+
+# What zlib calls the format of gzip.
+_GZIP = 16 + zlib.MAX_WBITS
+
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
     """Return everything that the values of a game depend on, and `keep`, JSON-able."""
@@ -57,14 +64,57 @@ def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
     return {"kind": game.kind, **kept, **game.identity, "dtype": DTYPE}
 
 
-def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: Path) -> None:
-    """Raise unless a manifest can be read by this version, and is of a game of the given class.
+def read_manifest(
+    folder: Path, game: LayeredGame | type[LayeredGame]
+) -> tuple[dict[str, Any], LayeredGame]:
+    """Read the manifest of a folder.
+
+    Args:
+        folder: The folder.
+        game: The game that it must describe, or a class of games, of which it describes one.
+
+    Returns:
+        The manifest, and the game.
 
     Raises:
-        StoreError: If it cannot, or was changed since it was written.
+        StoreError: If there is no manifest, this version cannot read it, it was changed since it
+            was written, or it is that of another game; the message names what differs.
     """
-    if not isinstance(description, Mapping) or description.get("kind") != game.kind:
-        raise StoreError(f"{folder}: manifest.json is not that of a solution of {game.kind}")
+    paths = (folder / "manifest.json", folder / "manifest.json.gz")
+    path = next(filter(os.path.lexists, paths), None)
+    if path is None:
+        raise StoreError(f"{folder}: holds no solution; there is no manifest.json")
+    with reporting(path):
+        content = read_file(path, MOST_BYTES)
+    try:
+        if path == paths[1]:
+            content = zlib.decompressobj(_GZIP).decompress(content, MOST_BYTES)
+        description = parse_json(content)
+    except (ValueError, zlib.error) as error:
+        raise StoreError(f"{path}: is damaged ({error})") from error
+    _check_form(description, game.kind, folder)
+    try:
+        game = game.from_identity(description) if isinstance(game, type) else game
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        reason = f"{error} is missing" if isinstance(error, KeyError) else brief(str(error), 200)
+        raise StoreError(f"{folder}: manifest.json is damaged ({reason})") from error
+    found = {name: part for name, part in description.items() if name not in _OURS}
+    differences = [*game.differences(found)]
+    if differences:
+        raise StoreError(f"{folder}: is a solution with {'; '.join(differences)}")
+    different = sorted({*found} ^ {*game.identity})
+    if different:
+        raise StoreError(
+            f"{folder}: manifest.json is damaged (keys missing or unknown: "
+            f"{', '.join(map(shown, different))})"
+        )
+    return description, game
+
+
+def _check_form(description: Any, kind: str, folder: Path) -> None:
+    """Raise unless a manifest is of a kind of game, and as this version wrote it."""
+    if not isinstance(description, dict) or description.get("kind") != kind:
+        raise StoreError(f"{folder}: manifest.json is not that of a solution of {kind}")
     version = description.get("format")
     if type(version) is not int or version not in READ:
         raise StoreError(
@@ -77,7 +127,7 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
             f"{folder}: the checksum of manifest.json does not match; it was changed or damaged"
         )
     fits = {
-        "sheets": isinstance(description.get("sheets", 0), (Mapping, type(None))),
+        "sheets": isinstance(description.get("sheets", 0), (dict, type(None))),
         "keep": description.get("keep", "all") in (KEEPS[1:] if version == _PARTIAL else KEEPS[:1]),
         "dtype": description.get("dtype") == DTYPE,
     }
@@ -91,45 +141,6 @@ def check_kind(description: Any, game: LayeredGame | type[LayeredGame], folder: 
 def checksum_of(content: Any) -> str:
     """Return the SHA-256 of JSON-able content, as text with sorted keys."""
     return hashlib.sha256(json.dumps(content, sort_keys=True).encode()).hexdigest()
-
-
-def described_game(
-    description: Mapping[str, Any], kind: type[LayeredGame], folder: Path
-) -> LayeredGame:
-    """Return the game that a manifest describes.
-
-    Raises:
-        StoreError: If the manifest is damaged or inconsistent.
-    """
-    try:
-        game = kind.from_identity(description)
-    except (KeyError, TypeError, AttributeError, ValueError) as error:
-        reason = f"{error} is missing" if isinstance(error, KeyError) else brief(str(error), 200)
-        raise StoreError(f"{folder}: manifest.json is damaged ({reason})") from error
-    check_same(description, game, folder)
-    return game
-
-
-def check_same(description: Mapping[str, Any], game: LayeredGame, folder: Path) -> None:
-    """Raise unless a manifest is that of a game.
-
-    Raises:
-        StoreError: If it is not; the message names what differs.
-    """
-    found = {
-        name: part
-        for name, part in description.items()
-        if name not in ("kind", "format", "keep", "dtype", "sheets", "sha256")
-    }
-    differences = [*game.differences(found)]
-    if differences:
-        raise StoreError(f"{folder}: is a solution with {'; '.join(differences)}")
-    different = sorted({*found} ^ {*game.identity})
-    if different:
-        raise StoreError(
-            f"{folder}: manifest.json is damaged (keys missing or unknown: "
-            f"{', '.join(map(shown, different))})"
-        )
 
 
 class KeptSample(NamedTuple):

@@ -186,21 +186,20 @@ class LayeredSolution:
         return cls(solve_in_memory(cls._layers_of(game), progress=progress), game)
 
     @classmethod
-    def open(cls, folder: str | Path, game: Any = None, *, verify: bool = False) -> Self:
+    def open(cls, folder: str | Path, game: Any = None) -> Self:
         """Open a solution in a folder.
 
         Args:
             folder: Folder of the solution.
             game: The game that it must solve, with the start that is meant; any game, from its
                 usual start, if None.
-            verify: Whether to check all layers now, not each when it is first read.
 
         Raises:
             ValueError: If this form of the game is not layered in time.
             StoreError: If there is none, it is of another game, not finished, or damaged.
         """
         layered = cls.layered_game if game is None else cls._layers_of(game)
-        store = LayerFolder.open(folder, layered, verify=verify)
+        store = LayerFolder.open(folder, layered)
         return cls(store, store.game.game if game is None else game)
 
     @classmethod

@@ -279,7 +279,7 @@ def test_a_layer_that_is_missing_is_solved_again(solution: Path, layers: Started
     (solution / "sheets" / "1.npy").unlink()
     assert "not complete: 1 is not" in refusal(lambda: LayerFolder.open(solution, layers))
     assert solve_in(solution, layers) == 1
-    LayerFolder.open(solution, layers, verify=True)
+    LayerFolder.open(solution, layers).verify(1)
 
 
 @pytest.mark.parametrize(
@@ -298,7 +298,7 @@ def test_an_altered_layer_is_named_when_it_is_read(
     store = LayerFolder.open(folder, layers)
     for attempt in (
         *[lambda: store.read(int(file[0]))] * 2,
-        lambda: LayerFolder.open(folder, layers, verify=True),
+        lambda: store.verify(int(file[0])),
     ):
         message = refusal(attempt)
         assert f"{file}: the checksum does not match" in message

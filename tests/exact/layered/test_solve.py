@@ -62,7 +62,7 @@ def test_neither_blocks_nor_threads_nor_the_folder_change_a_bit(
     assert len(layers.blocks(1)) == 6
     store = LayerStore(layers)
     solve_layers(layers, store, workers=Workers(1))
-    with LayerFolder.open(tmp_path / "x", layers, verify=True) as kept:
+    with LayerFolder.open(tmp_path / "x", layers) as kept:
         for layer in layers.layers:
             assert store.read(layer).tobytes() == kept.read(layer).tobytes()
 
