@@ -138,15 +138,10 @@ def trace_back(transitions: Transitions, rows: Bools, goal: Bools) -> Ints:
         rows: [k] bool, the rows that may be used.
         goal: [n] bool, the states of the goal, which come first in the result.
     """
-    n, edge = len(goal), transitions.outcome_start
+    edge = transitions.outcome_start
     used = np.repeat(rows, np.diff(edge))
-    source = np.repeat(np.arange(n), np.diff(edge[transitions.row_start]))[used]
-    # The edges are reversed, and one more node leads to every state of the goal.
-    goals = np.flatnonzero(goal)
-    tail = np.append(transitions.next_state[used], np.full(len(goals), n))
-    head = np.append(source, goals)
-    graph = csr_array((np.ones(len(head), bool), (tail, head)), shape=(n + 1, n + 1))
-    return np.asarray(breadth_first_order(graph, n, return_predecessors=False)[1:], np.int64)
+    source = np.repeat(np.arange(len(goal)), np.diff(edge[transitions.row_start]))[used]
+    return _breadth_first(transitions.next_state[used], source, np.flatnonzero(goal), len(goal))
 
 
 def reached(game: TabularGame, rows: Bools | None = None) -> Bools:
@@ -156,17 +151,19 @@ def reached(game: TabularGame, rows: Bools | None = None) -> Bools:
         game: The game.
         rows: [K] bool, the rows that may be used; all if left out.
     """
-    start, target = game.outcome_start[game.row_start], game.next_state
-    if rows is not None:
-        used = rows[game.outcome_row]
-        start, target = np.concatenate(([0], np.cumsum(used)))[start], target[used]
-    # One more node leads to every possible initial state.
-    target = np.append(target, np.flatnonzero(game.initial))
-    start = np.append(start, len(target))
-    graph = csr_array((np.ones(len(target), np.int8), target, start), shape=(len(start) - 1,) * 2)
-    found = np.zeros(game.n_states + 1, bool)
-    found[breadth_first_order(graph, game.n_states, return_predecessors=False)] = True
-    return found[:-1]
+    used = slice(None) if rows is None else rows[game.outcome_row]
+    source, target = game.row_state[game.outcome_row][used], game.next_state[used]
+    found = np.zeros(game.n_states, bool)
+    found[_breadth_first(source, target, np.flatnonzero(game.initial), game.n_states)] = True
+    return found
+
+
+def _breadth_first(tail: Ints, head: Ints, first: Ints, n: int) -> Ints:
+    """Return the nodes to which edges from tail to head lead, after the first ones, of n nodes."""
+    # One more node leads to the first ones.
+    tail, head = np.append(tail, np.full(len(first), n)), np.append(head, first)
+    graph = csr_array((np.ones(len(head), bool), (tail, head)), shape=(n + 1, n + 1))
+    return np.asarray(breadth_first_order(graph, n, return_predecessors=False)[1:], np.int64)
 
 
 def _spread(per_component: Ints, order: Ints, start: Ints) -> Ints:

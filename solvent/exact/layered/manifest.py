@@ -16,7 +16,9 @@ values are gone afterwards. Nobody can choose favourable states: state ``i`` of 
 states are added to these.
 """
 
+import gzip
 import hashlib
+import io
 import json
 import os
 import zlib
@@ -54,9 +56,6 @@ DTYPE = "<f8"
 # The entries of a manifest besides the game's identity.
 _OURS = ("kind", "format", "keep", "dtype", "sheets", "sha256")
 
-# What zlib calls the format of gzip.
-_GZIP = 16 + zlib.MAX_WBITS
-
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
     """Return everything that the values of a game depend on, and `keep`, JSON-able."""
@@ -88,9 +87,10 @@ def read_manifest(
         content = read_file(path, MOST_BYTES)
     try:
         if path == paths[1]:
-            content = zlib.decompressobj(_GZIP).decompress(content, MOST_BYTES)
+            with gzip.open(io.BytesIO(content)) as file:
+                content = file.read(MOST_BYTES)
         description = parse_json(content)
-    except (ValueError, zlib.error) as error:
+    except (OSError, ValueError, EOFError, zlib.error) as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     _check_form(description, game.kind, folder)
     try:
