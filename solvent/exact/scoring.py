@@ -120,11 +120,9 @@ def response_values(game: TabularGame, policy: TabularPolicy, *, tolerance: floa
             be proved.
     """
     check_policy(policy, game)
-    if not (game.action_count[1 - policy.player] > 1).any():
-        return policy_value(game, policy)
-    if components(game).cyclic.any():
-        return best_response(game, policy, tolerance=tolerance).values
-    return solve_values(against(game, without_negligible(policy)))
+    if (game.action_count[1 - policy.player] > 1).any() and not components(game).cyclic.any():
+        return solve_values(against(game, without_negligible(policy)))
+    return against_best_response(game, policy, tolerance)[0]
 
 
 def without_negligible(policy: TabularPolicy) -> TabularPolicy:

@@ -158,10 +158,9 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 f"{folder}: the solution is not finished; the command that began it resumes it"
             )
         store._accept_records(description["sheets"], manifest_only=manifest_only)
-        try:
-            store.check_complete()
-        except ValueError as error:
-            raise StoreError(f"{folder}: {error}") from error
+        if not store.finished:
+            missing = next(store.missing)
+            raise StoreError(f"{folder}: the solution is not complete: {missing} is not solved")
         return store
 
     def read(self, layer: Layer) -> Floats:
@@ -272,7 +271,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             _remove(self.path(unneeded))
 
     def finish(self) -> None:
-        self.check_complete()
         records = {self.game.name(layer): self._entries[layer] for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
         self._remove_unneeded()

@@ -156,9 +156,6 @@ class LayeredSolution:
     Args:
         store: The complete store, in memory or in a folder.
         game: The rules, with the start whose value is wanted.
-
-    Raises:
-        ValueError: If a layer is not solved.
     """
 
     layered_game: ClassVar[type[LayeredGame]]
@@ -166,10 +163,6 @@ class LayeredSolution:
 
     store: LayerStore
     game: Any
-
-    def __post_init__(self) -> None:
-        """Check that all layers are solved."""
-        self.store.check_complete()
 
     @classmethod
     def of(cls, game: Any, *, progress: OnProgress | None = None) -> Self:

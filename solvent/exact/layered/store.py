@@ -174,12 +174,7 @@ class LayerStore:
             self._values.pop(unneeded, None)
 
     def finish(self) -> None:
-        """Declare all layers solved, and drop all warm starts.
-
-        Raises:
-            ValueError: If a layer is missing.
-        """
-        self.check_complete()
+        """Drop all warm starts, once all layers are solved."""
         self._starts.clear()
 
     def close(self) -> None:
@@ -205,16 +200,6 @@ class LayerStore:
         """The number of matrix games solved so far."""
         return sum(record.games for record in self._records.values())
 
-    def check_complete(self) -> None:
-        """Raise unless all layers are solved.
-
-        Raises:
-            ValueError: If a layer is missing.
-        """
-        missing = next(self.missing, None)
-        if missing is not None:
-            raise ValueError(f"the solution is not complete: {missing} is not solved")
-
     def _users(self, uses: Callable[[Layer], Sequence[Layer]]) -> dict[Layer, list[Layer]]:
         """Return the layers that use each layer, given those that each one uses."""
         users: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
@@ -234,14 +219,7 @@ class LayerStore:
         return [at for at in (*self.game.reads(layer), layer) if not self.needs(at)]
 
     def _check_read(self, layer: Layer) -> None:
-        """Raise unless the values of a layer are stored.
-
-        Raises:
-            KeyError: If the layer is not solved.
-            StoreError: If its values are not kept.
-        """
-        if not self.has(layer):
-            raise KeyError(layer)
+        """Raise a StoreError if the values of a solved layer are not kept."""
         if self.keep == "start" and not self.needs(layer):
             raise StoreError(
                 f"only the value of the start is kept, not {self.game.label(layer).strip()}; solve "
