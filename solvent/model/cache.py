@@ -64,7 +64,7 @@ def kept(
     identity: Mapping[str, Any],
     make: Callable[[], T],
     pack: Callable[[T], Packed | None],
-    unpack: Callable[[Packed], T | None],
+    unpack: Callable[[Packed], T],
 ) -> T:
     """Return a cached result, or compute it now and keep it if that took long.
 
@@ -72,15 +72,15 @@ def kept(
         identity: Everything that determines the result besides this package's code; JSON-able.
         make: Computes the result.
         pack: Turns the result into arrays; returns None if that is impossible.
-        unpack: The inverse of `pack`; returns None if the entry does not fit.
+        unpack: The inverse of `pack`; raises a ValueError if the entry does not fit.
     """
     path = entry_path(identity)
     if path is None:
         return make()
     with contextlib.suppress(KeyError, TypeError, ValueError):  # An entry may lack something.
         packed = read_entry(path)
-        if packed is not None and (found := unpack(packed)) is not None:
-            return found
+        if packed is not None:
+            return unpack(packed)
     began = time.process_time()
     made = make()
     if time.process_time() - began > LONG and (packed := pack(made)) is not None:

@@ -150,13 +150,10 @@ def _packed(game: Game, table: TabularGame) -> Packed | None:
     return Packed({"classes": classes, "model_hash": table.model_hash}, arrays)
 
 
-def _unpacked(game: Game, packed: Packed) -> TabularGame | None:
-    """Return the cached table; None if its states cannot be rebuilt."""
+def _unpacked(game: Game, packed: Packed) -> TabularGame:
+    """Return the cached table; raise UnpackableError if its states cannot be rebuilt."""
     header, arrays = packed
-    try:
-        classes = [find_class(name, "solvent") for name in header["classes"]]
-    except UnpackableError:
-        return None
+    classes = [find_class(name, "solvent") for name in header["classes"]]
     observation = [arrays[name] for name in sorted(arrays) if name.startswith("observation_")]
     return TabularGame.trusted(
         header["model_hash"],
