@@ -94,8 +94,11 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             self.close()
             raise
         self._solve = self._ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_blocks)
-        self._game: tuple[LayeredGame, Any] | None = None
+        # The game that every machine has, and in the object store the layers that others will read.
+        self._game: LayeredGame | None = None
+        self._sent: Any = None
         self._kept: dict[Layer, Any] = {}
+        self._last_reader: dict[Layer, Layer] = {}
         self._numbers = count()
 
     @property
@@ -112,10 +115,6 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
         with self._reached():
             self._kept[layer] = self._ray.put(np.asarray(values))
 
-    def forget(self, layer: Layer) -> None:
-        """Take a layer out of the object store."""
-        del self._kept[layer]
-
     def solve(
         self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
     ) -> Iterator[tuple[Block, BlockResult]]:
@@ -124,10 +123,16 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
         Raises:
             ClusterError: If the cluster was lost, or has had no processor for a while.
         """
+        if self._game is not game:
+            self._game, self._kept = game, {}
+            self._last_reader = {at: reader for reader in game.layers for at in game.reads(reader)}
+            with self._reached():
+                self._sent = self._ray.put(game)
+        reads, number = tuple(game.reads(layer)), next(self._numbers)
+        for needed in reads:
+            if needed not in self._kept:
+                self.keep(needed, read(needed))
         with self._reached():
-            if self._game is None or self._game[0] is not game:
-                self._game = game, self._ray.put(game)
-            reads, number = tuple(game.reads(layer)), next(self._numbers)
             arguments = this_build(type(game).__module__), number, layer, reads
             values = [self._kept[needed] for needed in reads]
             size = -(-len(starts) // (_TASKS_PER_PROCESSOR * max(1, self.processors)))
@@ -137,9 +142,10 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
                 own = {
                     b: None if (s := starts[b]) is None else np.ascontiguousarray(s) for b in part
                 }
-                tasks[self._solve.remote(*arguments, own, self._game[1], *values)] = part
+                tasks[self._solve.remote(*arguments, own, self._sent, *values)] = part
             for done in self._done(list(tasks)):
                 yield from zip(tasks[done], self._ray.get(done), strict=True)
+        self._kept = {at: put for at, put in self._kept.items() if self._last_reader[at] != layer}
 
     def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Iterator[Any]:
         """Call a function with each of some arguments, one call per processor.

@@ -66,12 +66,6 @@ class Workers:
     def __init__(self, threads: int = 2) -> None:
         self.threads = threads
 
-    def keep(self, layer: Layer, values: Floats) -> None:
-        """Prepare a solved layer that others will read; threads read it from the store."""
-
-    def forget(self, layer: Layer) -> None:
-        """Release a layer that will not be read any more."""
-
     def solve(
         self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
     ) -> Iterator[tuple[Block, BlockResult]]:
@@ -105,15 +99,9 @@ def solve_layers(
         on_layer: Called with every layer that is solved now.
     """
     workers = workers or Workers()
-    last_reader = {needed: layer for layer in game.layers for needed in game.reads(layer)}
-    held: set[Layer] = set()
     for layer in game.layers:
         if store.has(layer):
             continue
-        for needed in game.reads(layer):
-            if needed not in held:
-                workers.keep(needed, store.read(needed))
-                held.add(needed)
         blocks = game.blocks(layer)
         start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
         starts = {b: None if start is None else game.part_of(start, b) for b in blocks}
@@ -125,9 +113,6 @@ def solve_layers(
             constant=sum(result.constant for result in results),
         )
         store.write(layer, *game.join(layer, results), record)
-        for unneeded in [at for at in held if last_reader[at] == layer]:
-            workers.forget(unneeded)
-            held.remove(unneeded)
         if on_layer is not None:
             on_layer(layer, record)
     store.finish()
