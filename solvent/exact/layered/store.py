@@ -177,9 +177,6 @@ class LayerStore:
         """Drop all warm starts, once all layers are solved."""
         self._starts.clear()
 
-    def close(self) -> None:
-        """Release all resources that the store holds besides its values."""
-
     @property
     def finished(self) -> bool:
         """Whether all layers are solved."""
