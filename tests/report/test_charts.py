@@ -165,8 +165,8 @@ def test_a_curve_ends_in_words(last: float, told: str) -> None:
     task, curves = cliff()
     curves["dqn 0"][-1] = replace(curves["dqn 0"][-1], mode_gap=last)
     value, gap = panels(task, curves, MARKS)
-    assert curve_drawn(value)[1] == "dqn 0: −13 in the end, as recorded"
-    assert curve_drawn(gap)[1] == f"dqn 0: {told} in the end, as recorded"
+    assert "<title>dqn 0: −13 in the end, as recorded</title>" in value
+    assert f"<title>dqn 0: {told} in the end, as recorded</title>" in gap
     band = gap_band_panel(task, curves, MARKS).drawn()
     assert f"dqn: interquartile mean {told} in the end, as recorded" in band
 
