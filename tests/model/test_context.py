@@ -14,6 +14,7 @@ import pytest
 from doc_pages import check_claims
 from hypothesis import given
 from hypothesis import strategies as st
+from random_games import RandomGame
 
 import solvent  # noqa: F401 (registers the environments)
 from solvent import make_game
@@ -310,15 +311,18 @@ def test_a_test_of_luck_succeeds_with_the_modified_probability(luck: int, result
 
 
 def test_what_follows_success_and_failure_keeps_its_proportions() -> None:
-    state = Combat(0, 5, 6, 5, "won")
-    game = with_modifier(FightingFantasy(skill_difference=2, luck=7), "luck", 0.2)
-    before = game.game.transition(state, (TEST,))
-    after = game.transition(state, (TEST,))
-    ratio = [b.probability / a.probability for a, b in zip(before, after, strict=True)]
-    assert [(o.state, o.reward) for o in before] == [(o.state, o.reward) for o in after]
-    assert len(ratio) == 4
-    assert ratio[0] == ratio[1] > 1 > ratio[2] == ratio[3]
-    assert sum(o.probability for o in after) == 1
+    plain = RandomGame(1, "single", cyclic=False)
+    game = with_modifier(plain, "no gain", 0.2, success=lambda s, a, o: o.reward <= 0)
+    unequal = 0
+    for state in range(plain.size):
+        before, after = plain.transition(state, (0, 0)), game.transition(state, (0, 0))
+        assert [(o.state, o.reward) for o in before] == [(o.state, o.reward) for o in after]
+        assert sum(o.probability for o in after) == 1
+        for held in (True, False):
+            own = [n for n, outcome in enumerate(before) if (outcome.reward <= 0) is held]
+            assert len({after[n].probability / before[n].probability for n in own}) <= 1
+            unequal += len({before[n].probability for n in own}) > 1
+    assert unequal
 
 
 def test_modifiers_of_one_check_add_before_anything_is_rounded() -> None:
