@@ -173,7 +173,7 @@ MOVES: list[Row] = [
     ),
     (
         "the walk goes left or right by chance",
-        RandomWalk(),
+        RandomWalk(5, -1),
         (2,),
         ("go on",),
         ((HALF, (1,), 0), (HALF, (3,), 0)),

@@ -351,7 +351,7 @@ def test_an_info_whose_fields_do_not_fit_is_refused() -> None:
     rows: list[tuple[dict[str, Any], str]] = [
         ({"players": 3}, "^players is 3; allowed are 1 and 2$"),
         ({"players": 2}, r"^actions names the actions of 1 player\(s\), but the game has 2$"),
-        ({"actions": (("go", "go"),)}, "^actions has two actions of a player named 'go'$"),
+        ({"actions": (("a", "go", "go"),)}, "^actions has two actions of a player named 'go'$"),
     ]
     assert_refused(rows, lambda changes: replace(Coin.info, **changes))
 

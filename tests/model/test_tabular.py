@@ -111,6 +111,14 @@ def test_arrays_in_the_shapes_of_other_packages_are_solved_to_their_published_va
     assert doctest.testmod(transforms).failed == 0
 
 
+def test_the_value_of_an_action_is_its_reward_and_the_value_after_it() -> None:
+    P, R = np.array([[[0.25, 0.75], [0, 1]], [[1, 0], [0.5, 0.5]]]), np.array([[1.0, 2], [3, 4]])
+    table, values = from_arrays(P, R, actions_first=False), np.array([10.0, 20])
+    np.testing.assert_allclose(table.expectation(values), (R + P @ values).ravel())
+    np.testing.assert_allclose(table.expectation(values, rewarded=False), (P @ values).ravel())
+    assert table.info.observation_labels == ("state",)
+
+
 def test_arrays_that_do_not_fit_are_refused() -> None:
     cube, flat, R = np.full((2, 2, 2), 0.5), np.full((2, 3, 3), 1 / 3), np.zeros(3)
     sparse = [scipy.sparse.csr_array(action) for action in flat]

@@ -385,6 +385,12 @@ WALK = (
 )
 
 
+def test_an_observation_is_the_combat_in_units_of_its_largest_numbers() -> None:
+    game = FightingFantasy(skill_difference=[-2, 2], stamina=8, opponent_stamina=[5, 10], luck=4)
+    state = Combat(2, 6, 5, 3, "won")
+    np.testing.assert_allclose(game.observe(state, 0), [0.1, 0.75, 0.5, 0.75, 1])
+
+
 def test_a_combat_goes_as_written_down() -> None:
     game = ff_combat(skill=10, opponent_skill=9, stamina=8, opponent_stamina=9, luck=8)
     assert transcript(game, WALK, start=1) == GOLDEN.read_text(encoding="utf-8")

@@ -430,11 +430,13 @@ def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
         {"form": "full", "timeouts": True, "chart": "aerial"},
         {"form": "second-half", "margin": -7, "clock": {"half": 600, "stops": [120]}},
         {"form": "two-minutes", "to_goal": 30, "ruleset": {"touchback": 25}, "timeouts": False},
+        {"form": "two-minutes", "margin": -5, "to_go": 3},
     ):
         game = make_game("football-strategy", **parameters)
         written = json.loads(json.dumps(dict(game.info.parameters)))
         assert make_game("football-strategy", **written).info == game.info, parameters
         assert written.get("margin", 0) == parameters.get("margin", 0)
+        assert written.get("to_go", 10) == parameters.get("to_go", 10)
 
 
 @pytest.mark.parametrize(
@@ -445,6 +447,7 @@ def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
         ({"form": "half", "kickoff_value": 0.0}, "kickoff_value is 0.0, .* without a clock: drive"),
         ({"form": "drive", "timeouts": 0}, "timeouts is 0, .* with a clock: two-minutes"),
         ({"form": "half", "margin": 3}, "margin is 3; form 'half' begins at 0"),
+        ({"form": "full", "margin": 3}, "margin is 3; form 'full' begins at 0"),
         ({"form": "full", "to_goal": 20}, "form 'full' begins with a kickoff"),
         ({"form": "two-minutes", "margin": 29}, "^margin is 29; .* from -28 to 28$"),
         ({"form": "second-half", "margin": 43}, "^margin is 43; .* from -42 to 42$"),

@@ -136,6 +136,9 @@ def test_a_drive_begins_with_a_first_down_where_the_parameter_says() -> None:
     assert FootballDrive().initial() == (Outcome(Fraction(1), Drive(80, 10, 1)),)
     starts = tuple(Outcome(Fraction(1, 4), Drive(x, x, 1)) for x in (5, 6, 7, 8))
     assert FootballDrive(start=[5, 8]).initial() == starts
+    drawn = FootballDrive(start={5: "1/4", 80: "3/4"})
+    assert [outcome.probability for outcome in drawn.initial()] == [Fraction(1, 4), Fraction(3, 4)]
+    assert make_game("football-drive", **dict(drawn.info.parameters)).info == drawn.info
 
 
 # The page.
