@@ -22,6 +22,7 @@ without rounding, and the error of every other value grows by that of the roundi
 maximum or a matrix game changes by no more than its entries.
 """
 
+import json
 from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -388,6 +389,9 @@ def is_kept(game: LayeredGame) -> bool:
 
 def _identity(game: LayeredGame) -> dict[str, Any] | None:
     """Return the JSON-able identity of a game's layers; None if the game cannot be cached."""
-    if not type(game).__module__.startswith("solvent."):
+    identity = {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
+    try:
+        json.dumps(identity)
+    except (TypeError, ValueError):  # Objects have no text that identifies them.
         return None
-    return {"what": "layers", "kind": game.kind, "of": dict(game.identity)}
+    return identity if type(game).__module__.startswith("solvent.") else None
