@@ -136,7 +136,7 @@ def test_killed_halfway_it_ends_with_the_same_table(
     call = f"Task(environment={ENV!r}, timesteps=60_000, seeds=dict(ppo=2, dqn=1))"
     tasks, out = [eval(call)], tmp_path / "killed"
     whole = bench(tmp_path / "whole", tasks, progress=False)
-    log = stopped(
+    log, _ = stopped(
         "from solvent.benchmark.suites import Task\n"
         "from solvent.benchmark.bench import bench\n"
         f"bench({str(out)!r}, [{call}])\n",
@@ -160,7 +160,7 @@ def test_killed_halfway_it_ends_with_the_same_table(
 
 
 def test_an_interrupted_bench_does_not_wait_for_a_run_that_reports_nothing(tmp_path: Path) -> None:
-    told = stopped(
+    _, told = stopped(
         "import signal\n"
         "from solvent.benchmark.bench import bench\n"
         "from solvent.benchmark.suites import Task\n"

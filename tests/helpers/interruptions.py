@@ -24,12 +24,12 @@ def stop_at(timesteps: int) -> Report:
     return report
 
 
-def stopped(code: str, ready: Callable[[], object], sent: int = signal.SIGKILL) -> str:
-    """Run a program until something is ready, send it a signal, and return what it has told."""
+def stopped(code: str, ready: Callable[[], object], sent: int = signal.SIGKILL) -> tuple[str, str]:
+    """Run a program until something is ready, send it a signal, and return both its outputs."""
     process = subprocess.Popen(
         [sys.executable, "-u", "-c", code],
         stdout=subprocess.PIPE,
-        stderr=subprocess.STDOUT,
+        stderr=subprocess.PIPE,
         text=True,
     )
     deadline = time.monotonic() + 300
@@ -39,6 +39,6 @@ def stopped(code: str, ready: Callable[[], object], sent: int = signal.SIGKILL) 
             assert time.monotonic() < deadline
             time.sleep(0.01)
         process.send_signal(sent)
-        return process.communicate(timeout=60)[0]
+        return process.communicate(timeout=60)
     finally:
         process.kill()
