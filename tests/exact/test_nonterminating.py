@@ -196,11 +196,12 @@ def value_of(*rows: Row) -> float:
         ([(0.5, 1, 0.0), (0.5, 2, 0.0)], [(1.0, 1, 1.0)], [(1.0, 2, -1.0)]),
     ],
 )
-def test_rewards_that_cancel_for_ever_leave_no_value(rows: tuple[Row, ...]) -> None:
+def test_what_cancels_for_ever_leaves_no_value(rows: tuple[Row, ...]) -> None:
     with pytest.raises(ImproperGameError, match="never ends"):
         value_of(*rows)
     # A gain or a cost in the long run has one, and what is collected on the way does not count.
     assert value_of([(1.0, 1, 1e6)], [(1.0, 1, -1e-6)]) == -np.inf
+    assert value_of([(1.0, 1, -1e6)], [(1.0, 1, 1e-6)]) == np.inf
     # Elsewhere they do not matter.
     moved: list[Row] = [[(p, t if t == END else t + 1, r) for p, t, r in row] for row in rows]
     game, policies = chain([[(1.0, END, 5.0)], *moved])
