@@ -51,25 +51,19 @@ def policy_file(tmp_path: Path, small: Any) -> Path:
     return tmp_path / "policy.npz"
 
 
-def test_without_an_error_output_a_refusal_has_its_exit_code(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sys, "argv", ["solvent", "solve", "pig", "--target", "0"])
-    monkeypatch.setattr(sys, "stderr", None)
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 2
-
-
-def test_an_encoding_that_lacks_a_character_stops_nothing(
+def test_neither_a_missing_error_output_nor_an_encoding_without_a_character_stops_it(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     output = TextIOWrapper(BytesIO(), "ascii")
-    monkeypatch.setattr(sys, "stdout", output)
-    monkeypatch.setattr(sys, "argv", ["solvent", "score", "first-legal", "CliffWalking-v1"])
-    with pytest.raises(SystemExit) as ended:
-        main()
-    assert ended.value.code == 0
+    for name, stream, words, code in (
+        ("stderr", None, "solve pig --target 0", 2),
+        ("stdout", output, "score first-legal CliffWalking-v1", 0),
+    ):
+        monkeypatch.setattr(sys, name, stream)
+        monkeypatch.setattr(sys, "argv", ["solvent", *words.split()])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        assert ended.value.code == code
     output.seek(0)
     assert {"-inf", "-13"} < {*output.read().split()}
 
@@ -151,8 +145,8 @@ def test_every_command_takes_a_game_by_its_place(coin: str, tmp_path: Path) -> N
     for place in (coin, f"{coin}:Coin"):
         assert answer("solve", place, "--sides", "4", "--json")["value"] == 0.25
     assert "How many there are." in said("list", coin)
-    played = run("play", coin, "--seed", "1", input="toss\nq\n")
-    assert "Decision 1: toss was best." in played.stdout
+    played = said("play", coin, "--seed", "1", input="toss\nq\n")
+    assert "Decision 1: toss was best." in played
     save_policy(tmp_path / "p.npz", TabularPolicy.uniform(compile_game(read_game(coin))))
     assert answer("score", str(tmp_path / "p.npz"), coin, "--json")["value"] == 0.25
     page = tmp_path / "coin.html"
@@ -210,16 +204,14 @@ def test_of_a_games_environments_the_one_that_was_asked_for() -> None:
 
 
 def test_solve_answers_what_the_solver_does(small: Any) -> None:
-    told = answer("solve", *SMALL, "--json")
-    solution = solve(small)
+    told, solution = answer("solve", *SMALL, "--json"), solve(small)
     for name in ("value", "lower", "upper", "method", "model_hash"):
         assert told[name] == getattr(solution, name)
-    assert told["lower"] <= told["value"] <= told["upper"]
     assert told["states"] == small.n_states
     assert sum(start["probability"] for start in told["start"]) == pytest.approx(1)
     for start in told["start"]:
         values = start["action_values"]
-        assert set(values) == {"keep", "test luck"}
+        assert values.keys() == {"keep", "test luck"}
         assert values[start["best"]] == max(values.values()) == start["value"]
 
 
@@ -227,10 +219,14 @@ def test_score_answers_what_the_library_does(policy_file: Path, small: Any) -> N
     told = answer("score", str(policy_file), *SMALL, "--json", "--top", "4")
     policy = TabularPolicy.uniform(small)
     expected = score(small, policy)
-    assert (told["value"], told["player"]) == (expected.value, policy.player)
-    assert told["optimality_gap"] == expected.optimality_gap
-    assert told["worst_start"] == repr(expected.worst_start)
-    assert told["gap_sum"] == pytest.approx(told["optimality_gap"], abs=1e-9)
+    for name, number in (
+        ("value", expected.value),
+        ("player", policy.player),
+        ("optimality_gap", expected.optimality_gap),
+        ("worst_start", repr(expected.worst_start)),
+        ("gap_sum", pytest.approx(expected.optimality_gap, abs=1e-9)),
+    ):
+        assert told[name] == number, name
     order = locate_gap(small, policy).ranked(4)
     assert [loss["state"] for loss in told["losses"]] == [repr(small.states[s]) for s in order]
 
@@ -239,29 +235,28 @@ def test_a_score_says_where_the_gap_is_lost(tmp_path: Path, policy_file: Path, s
     table = said("score", str(policy_file), *SMALL, "--top", "3").splitlines()
     assert len([line for line in table if re.match(r" *[\d.]+% +\d", line)]) == 3
     assert re.search(r"3 of \d+ losing states, [\d.]+% of the loss", table[-1])
-    file = str(tmp_path / "policy.npz")
-    save_policy(file, solve(small).policies[0])
-    assert "nothing is lost anywhere" in said("score", file, *SMALL)
-    save_policy(file, TabularPolicy.uniform(compile_game(make_game("pig", target=8))))
-    words = ("score", file, "pig", "--target", "8")
-    assert "in each of these: player A, score of player A 0, score of player B 0" in said(
-        *words, "--top", "3"
-    )
-    check_fits(*words)
-    lake = said("score", "uniform", "FrozenLake-v1", "--discount", "0.9")
-    assert "lost from row 0, column 0" in lake
+    save_policy(tmp_path / "policy.npz", TabularPolicy.uniform(compile_game(Pig(target=8))))
+    pig = ("score", str(tmp_path / "policy.npz"), "pig", "--target", "8")
+    for words, told in (
+        (("score", "optimal", *SMALL), "nothing is lost anywhere"),
+        ((*pig, "--top", "3"), "in each of these: player A, score of player A 0, score of player"),
+        (
+            ("score", "uniform", "FrozenLake-v1", "--discount", "0.9"),
+            "lost from row 0, column 0",
+        ),
+    ):
+        assert told in said(*words)
+    check_fits(*pig)
 
 
 def test_play_follows_its_input_and_takes_an_opponent(tmp_path: Path) -> None:
     shown = said("play", *SMALL, "--seed", "1", input="?\ntest luck\nq\n")
     assert "With the best play afterwards (chance of winning):" in shown
     assert "Decision 1: test luck" in shown
-    save_policy(
-        tmp_path / "theirs.npz", TabularPolicy.uniform(compile_game(make_game("pig", target=10)))
-    )
+    save_policy(tmp_path / "theirs.npz", TabularPolicy.uniform(compile_game(Pig(target=10))))
+    words = ("play", "pig", "--target", "10", "--player", "1", "--against")
     for opponent in ("uniform", str(tmp_path / "theirs.npz")):
-        words = ["play", "pig", "--target", "10", "--player", "1", "--against", opponent]
-        assert "You are player B;" in said(*words, input="q\n")
+        assert "You are player B;" in said(*words, opponent, input="q\n")
 
 
 def test_the_list_takes_every_name_that_solve_takes() -> None:
@@ -306,20 +301,18 @@ def test_train_then_score_without_naming_the_game(tmp_path: Path) -> None:
     assert told["parameters"]["stamina"] == 4
     gap = re.search(r"^gap +([\d.e-]+)", shown, re.MULTILINE)
     assert told["optimality_gap"] == pytest.approx(float(gap[1]), abs=1e-8)
-    network = str(out / "model.zip")
-    assert "say --trust if you trust its author" in refusal("score", network, *SMALL)
-    trusted = answer("score", network, *SMALL, "--trust", "--mode", "--json")
+    network = ("score", str(out / "model.zip"))
+    trusted = answer(*network, *SMALL, "--trust", "--mode", "--json")
     assert trusted["value"] == told["value"]
     # The record beside the network says what it was trained on, and how.
-    other = (*SMALL[:-1], "2")
-    assert "model.zip is for another game: its luck is 3, not 2" in refusal(
-        "score", network, *other, "--trust"
-    )
-    for option, value in (("--algorithm", "maskable_ppo"), ("--observation", "index")):
-        assert f"say {option} " in refusal("score", network, *SMALL, "--trust", option, value)
-    assert "model.zip is for another game: its name is" in refusal(
-        "score", network, "pig", "--target", "8", "--trust"
-    )
+    for words, message in (
+        (SMALL, "say --trust if you trust its author"),
+        ([*SMALL[:-1], "2", "--trust"], "model.zip is for another game: its luck is 3, not 2"),
+        ([*SMALL, "--trust", "--algorithm", "maskable_ppo"], "say --algorithm "),
+        ([*SMALL, "--trust", "--observation", "index"], "say --observation "),
+        (["pig", "--target", "8", "--trust"], "model.zip is for another game: its name is"),
+    ):
+        assert message in refusal(*network, *words)
 
 
 def test_a_network_that_learned_the_second_seat_is_scored_there(tmp_path: Path) -> None:
@@ -468,9 +461,8 @@ def test_ctrl_c_says_what_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setattr(training, "train", interrupt)
     result = run("train", "ff-combat", "--out", str(tmp_path))
     assert result.exit_code == 130
-    [line] = result.stderr.splitlines()
-    assert line.startswith("solvent: interrupted; checkpoints are kept in")
-    assert str(tmp_path) in line
+    told = f"solvent: interrupted; checkpoints are kept in .*{re.escape(str(tmp_path))}.*\n"
+    assert re.fullmatch(told, result.stderr)
 
 
 def test_an_extra_that_is_not_installed(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
@@ -494,18 +486,20 @@ def test_the_real_command_answers_and_refuses() -> None:
     done = command("-m", "solvent", "solve", *SMALL, "--json")
     assert (done.returncode, done.stderr) == (0, "")
     assert json.loads(done.stdout)["game"] == "ff-combat"
-    failed = command("-m", "solvent", "solve", "ff-combat", "--luck", "-1")
-    assert (failed.returncode, failed.stdout) == (2, "")
-    assert failed.stderr == "solvent: luck is -1; allowed are whole numbers from 0 to 99\n"
-
-
-def test_without_typer_the_command_names_the_extra() -> None:
-    code = "import sys; sys.modules['typer'] = None; from solvent.cli import main; main()"
-    done = command("-c", code)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.splitlines() == [
-        "solvent: the command needs typer; install it with: pip install 'solvent[cli]'"
-    ]
+    without_typer = "import sys; sys.modules['typer'] = None; from solvent.cli import main; main()"
+    for words, told in (
+        (
+            ("-m", "solvent", "solve", "ff-combat", "--luck", "-1"),
+            "luck is -1; allowed are whole numbers from 0 to 99",
+        ),
+        (
+            ("-c", without_typer),
+            "the command needs typer; install it with: pip install 'solvent[cli]'",
+        ),
+    ):
+        failed = command(*words)
+        found = failed.returncode, failed.stdout, failed.stderr
+        assert found == (2, "", f"solvent: {told}\n")
 
 
 def test_a_small_table_is_solved_and_games_are_listed_without_loading_what_is_heavy() -> None:
@@ -517,9 +511,7 @@ app(["solve", "FrozenLake-v1", "--json"], prog_name="solvent", standalone_mode=F
 print([m for m in {heavy} if m in sys.modules], file=sys.stderr)
 print(sum(m.startswith("solvent") and ".games" not in m for m in sys.modules), file=sys.stderr)
 """
-    done = command("-c", code)
-    loaded, ours = done.stderr.splitlines()
-    assert json.loads(done.stdout)["value"] == pytest.approx(14 / 17)
+    loaded, ours = command("-c", code).stderr.splitlines()
     assert loaded == "[]"
     assert int(ours) <= 50, "more modules than a small table needs"
     listing = code.replace('["solve", "FrozenLake-v1", "--json"]', '["list"]')
@@ -579,14 +571,13 @@ def test_a_book_of_faults_is_not_read_to_the_end(tmp_path: Path) -> None:
 def test_metadata_is_not_believed(metadata: dict[str, object], tmp_path: Path) -> None:
     path = tmp_path / "policy.npz"
     save_policy(path, TabularPolicy.uniform(compile_game(Pig(target=4))))
-    forge(path, {"metadata": metadata})
-    assert str(path) in refusal("score", path)
-    forge(path, {"kind": "network"})
-    told = refusal("score", path)
-    assert str(path) in told
-    assert "is 'nothing'" in told or metadata != {"request": {"environment": "nothing"}}
-    forge(path, {"kind": "checkpoint"})
-    assert "holds a checkpoint, not a policy" in refusal("score", path)
+    for header, told in (
+        ({"metadata": metadata}, str(path)),
+        ({"kind": "network"}, "is 'nothing'" if "nothing" in str(metadata) else str(path)),
+        ({"kind": "checkpoint"}, "holds a checkpoint, not a policy"),
+    ):
+        forge(path, header)
+        assert told in refusal("score", path)
 
 
 @pytest.mark.parametrize(

@@ -129,7 +129,7 @@ def evaluate(
     order = sorted((reach - looping if on_the_way else ends) - {END})
     value = solve_equations(
         [[_flow(rows, s, t) for t in order] for s in order],
-        [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in order],
+        [_mean(rows[s]) for s in order],
     )
     return (value[order.index(start)] if start in order else Fraction(0)), not lost
 
@@ -211,17 +211,18 @@ def _reached(rows: list[Row], start: int) -> set[int]:
     found, waiting = {start}, [start]
     while waiting:
         s = waiting.pop()
-        if s == END:
-            continue
-        for p, t, _ in rows[s]:
-            if p > 0 and t not in found:
-                found.add(t)
-                waiting.append(t)
+        after = set() if s == END else {t for p, t, _ in rows[s] if p > 0} - found
+        found |= after
+        waiting += after
     return found
 
 
 def _flow(rows: list[Row], s: int, t: int) -> Fraction:
     return sum((Fraction(p) for p, target, _ in rows[s] if target == t), Fraction(0))
+
+
+def _mean(row: Row) -> Fraction:
+    return sum((Fraction(p) * Fraction(r) for p, _, r in row), Fraction(0))
 
 
 def _gain(rows: list[Row], loop: list[int]) -> Fraction:
@@ -230,8 +231,9 @@ def _gain(rows: list[Row], loop: list[int]) -> Fraction:
     others = loop[1:]
     into = [_flow(rows, loop[0], t) for t in others]
     visits = solve_equations([[_flow(rows, s, t) for s in others] for t in others], into)
-    rewards = [sum((Fraction(p) * Fraction(r) for p, _, r in rows[s]), Fraction(0)) for s in loop]
-    return rewards[0] + sum((d * r for d, r in zip(visits, rewards[1:], strict=True)), Fraction(0))
+    return _mean(rows[loop[0]]) + sum(
+        d * _mean(rows[s]) for d, s in zip(visits, others, strict=True)
+    )
 
 
 def solve_equations(moves: list[list[Fraction]], right: list[Fraction]) -> list[Fraction]:
@@ -280,9 +282,7 @@ def random_rows(seed: int, kind: str, states: int = 3) -> list[list[Row]]:
         small = (
             2.0 ** -int(rng.integers(1, 53)) if has("exits") else 2.0 ** -int(rng.integers(1, 4))
         )
-        if rng.random() < 0.5:
-            return [1 - small, small]
-        return [1 - small, small / 2, small / 2]
+        return [1 - small, *([small] if rng.random() < 0.5 else [small / 2] * 2)]
 
     rows: list[list[Row]] = []
     for _ in range(states):
