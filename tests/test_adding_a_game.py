@@ -1,15 +1,20 @@
 """docs/adding-a-game.md, followed literally: a package from outside has everything ours have."""
 
 import os
+import re
 import shlex
 import shutil
+import subprocess
+import sys
+import textwrap
 from collections.abc import Sequence
 from dataclasses import fields
 from pathlib import Path
 
 import pytest
+from doc_pages import DOCS
 from interpreters import fresh
-from parlour_games import blocks, commands, install, write_package
+from parlour_games import PACKAGE
 
 from solvent.model.registry import GameSpec
 
@@ -34,9 +39,27 @@ for words in {commands!r}:
 def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of the page's files, with what was installed from it in ``installed``."""
     folder = tmp_path_factory.mktemp("parlour")
-    write_package(folder)
-    install(folder, folder / "installed")
+    shutil.copytree(PACKAGE, folder, dirs_exist_ok=True)
+    # Nothing is fetched.
+    install = "-m pip install --quiet --disable-pip-version-check --no-index --no-deps"
+    words = [*install.split(), "--no-build-isolation", "--target", "installed", "."]
+    subprocess.run([sys.executable, *words], cwd=folder, check=True, timeout=300)
     return folder
+
+
+def blocks(kind: str) -> list[tuple[str, str]]:
+    """The titles and contents of the page's blocks of a kind."""
+    page = (DOCS / "adding-a-game.md").read_text(encoding="utf-8")
+    fenced = rf'^( *)```{kind}(?: title="([^"]*)")?\n(.*?)^\1```'
+    found = re.findall(fenced, page, re.MULTILINE | re.DOTALL)
+    return [(title, textwrap.dedent(text)) for _, title, text in found]
+
+
+def commands(*beginnings: str) -> list[str]:
+    """The commands of the page that begin so, in their order, each without its prompt."""
+    lines = [line for _, text in blocks("console") for line in text.splitlines()]
+    assert all(line.startswith("$ ") for line in lines)
+    return [line[2:] for line in lines if line[2:].startswith(beginnings)]
 
 
 def run(code: str, folder: Path, *paths: Path) -> str:
@@ -52,22 +75,21 @@ def solvent(folder: Path, commands: Sequence[str], *paths: Path) -> str:
 
 
 def test_the_quick_commands_of_the_page(package: Path) -> None:
-    quick = ("solvent list", "solvent solve", "solvent play")
-    shown = solvent(package, [command for command in commands() if command.startswith(quick)])
+    shown = solvent(package, commands("solvent list", "solvent solve", "solvent play"))
     assert "parlour/ThreeRolls-v0" in shown
     assert "4.666667" in shown
 
 
 @pytest.mark.slow
 def test_all_commands_of_the_page_in_their_order(package: Path) -> None:
-    solvent(package, [c for c in commands() if c.startswith("solvent ")])
+    solvent(package, commands("solvent "))
     assert (package / "rolls" / "policy.npz").is_file()
     assert "parlour-nim" in (package / "nim.html").read_text(encoding="utf-8")
     assert "three-rolls" in (package / "bench" / "report.html").read_text(encoding="utf-8")
 
 
 def test_each_python_block_of_the_page_runs_alone(package: Path) -> None:
-    alone = [text for _, title, text in blocks() if title == "in Python"]
+    alone = [text for title, text in blocks("python") if title == "in Python"]
     assert len(alone) == 2
     run(f"for block in {alone!r}: exec(block, {{}})", package)
 

@@ -104,9 +104,8 @@ def test_a_block_prints_what_the_page_shows(
     exec(compile(pasted(page, n), page, "exec"), {"__name__": "documentation"})
     text = (DOCS / page).read_text("utf-8")
     outside = re.sub(r"^```.*?^```", "", text, flags=re.MULTILINE | re.DOTALL)
-    shown = blocks_of(page, "text")
-    shown += [textwrap.dedent(block) for block in re.findall(r"^(?: {4}.*\n)+", outside, re.M)]
-    assert capsys.readouterr().out == "".join(shown)
+    indented = map(textwrap.dedent, re.findall(r"^(?: {4}.*\n)+", outside, re.M))
+    assert capsys.readouterr().out == "".join([*blocks_of(page, "text"), *indented])
 
 
 def test_the_lines_of_the_page_on_python_give_what_it_shows() -> None:
@@ -119,12 +118,9 @@ def test_the_lines_of_the_page_on_python_give_what_it_shows() -> None:
     assert results.failed == 0
 
 
-def test_the_guides_are_short() -> None:
+def test_the_guides_are_short_and_every_page_of_the_navigation_exists() -> None:
     for page in GUIDES:
         assert len((DOCS / page).read_text("utf-8").split()) <= 800, page
-
-
-def test_every_page_of_the_navigation_exists() -> None:
     named = re.findall(r"^ +- .*?([\w/-]+\.md)$", (ROOT / "mkdocs.yml").read_text("utf-8"), re.M)
     assert sorted(named) == sorted(PAGES)
 
@@ -132,23 +128,15 @@ def test_every_page_of_the_navigation_exists() -> None:
 # The reference of the documentation is complete, and no link of the built site is broken
 
 SCRIPTS = ROOT / "docs" / "scripts"
-DOCUMENTED = [
-    "model",
-    "exact",
-    "envs",
-    "baselines",
-    "training",
-    "report",
-    "grading",
-    "play",
-    "games",
-]
-DOCUMENTED += ["tabular", "explore"]
+DOCUMENTED = (
+    "model", "exact", "envs", "baselines", "training", "report", "grading", "play", "games",
+    "tabular", "explore",
+)  # fmt: skip
 
 
 def test_the_reference_has_every_public_name() -> None:
-    pages = {name: (DOCS / "reference" / f"{name}.md").read_text("utf-8") for name in DOCUMENTED}
-    for package, page in pages.items():
+    for package in DOCUMENTED:
+        page = (DOCS / "reference" / f"{package}.md").read_text("utf-8")
         assert f"::: solvent.{package}\n" in page
         assert "members:" not in page, "the page shows all that the package lists"
     top = (DOCS / "reference" / "solvent.md").read_text("utf-8")
@@ -196,20 +184,16 @@ def test_the_command_prints_what_the_page_shows(
     # What tells how far long work is depends on the machine; it is on the error output, too.
     output = result.stderr if result.exit_code else result.stdout
     # The last digits of a bracket depend on the machine's arithmetic.
-    shown = [_without_last_digits(line.rstrip()) for line in output.rstrip().splitlines()]
-    assert shown == [_without_last_digits(line) for line in expected]
-
-
-def _without_last_digits(line: str) -> str:
-    return re.sub(r"(\d\.\d{12})\d+", r"\1", line)
+    given = [line.rstrip() for line in output.rstrip().splitlines()]
+    shown, wanted = (re.sub(r"(\d\.\d{12})\d+", r"\1", "\n".join(x)) for x in (given, expected))
+    assert shown == wanted
 
 
 def test_the_review_of_the_quickstart_is_one_that_play_gives() -> None:
     page = (DOCS / "quickstart.md").read_text(encoding="utf-8")
     shown = re.search(r"^    Decision 6: .*\n(?:    .*\n)+", page, re.MULTILINE)
-    answers = "1\n0\n1\n0\n0\n0\n0\n"
-    words = ["play", "ff-combat", "--seed", "3"]
-    assert said(*words, input=answers).endswith(textwrap.dedent(shown[0]))
+    told = said("play", "ff-combat", "--seed", "3", input="1\n0\n1\n0\n0\n0\n0\n")
+    assert told.endswith(textwrap.dedent(shown[0]))
 
 
 def test_the_limits_that_pages_state_are_those_of_the_code() -> None:
@@ -305,13 +289,12 @@ def test_every_link_of_the_readme_leads_somewhere() -> None:
 
 # The page on speed says with which versions it was measured
 
-SPEED = (DOCS / "benchmarks.md").read_text(encoding="utf-8")
-
 
 def test_the_versions_on_pages_are_the_pinned_ones() -> None:
     pins = (ROOT / "constraints.txt").read_text("utf-8")
     pinned = dict(re.findall(r"^([\w-]+)==(\S+)", pins, re.MULTILINE))
-    stated = re.findall(r"(\w+) (\d+\.\d+\.\d+)", SPEED.partition("## Versions")[2])
+    _, _, versions = (DOCS / "benchmarks.md").read_text("utf-8").partition("## Versions")
+    stated = re.findall(r"(\w+) (\d+\.\d+\.\d+)", versions)
     assert len(stated) == 12
     for name, version in stated:
         assert pinned[name.lower()] == version, name
@@ -320,9 +303,7 @@ def test_the_versions_on_pages_are_the_pinned_ones() -> None:
 
 # Every line of the page of optimal values computes the number beside it
 
-OPTIMAL_VALUES = (Path(__file__).parents[1] / "docs" / "optimal-values.md").read_text(
-    encoding="utf-8"
-)
+OPTIMAL_VALUES = (DOCS / "optimal-values.md").read_text(encoding="utf-8")
 
 
 def test_every_command_of_the_page_has_its_value() -> None:
@@ -337,9 +318,8 @@ def test_every_command_of_the_page_has_its_value() -> None:
 
 
 def test_the_limit_of_steps_costs_what_the_page_says() -> None:
-    larger = solvent.compile_game(solvent.make_game("FrozenLake-v1", map_name="8x8"))
-    small = solvent.compile_game(solvent.make_game("FrozenLake-v1"))
-    for table, steps in ((small, 100), (larger, 200)):
+    for name, steps in (("4x4", 100), ("8x8", 200)):
+        table = solvent.compile_game(solvent.make_game("FrozenLake-v1", map_name=name))
         values = next(islice(tabular.value_iteration(table), steps - 1, None)).V
         assert f"{table.at_start(values):.6f}" in OPTIMAL_VALUES
 
@@ -387,15 +367,13 @@ def test_step_sizes_stall_as_the_page_says(script: ModuleType) -> None:
 
 # The pages on other tools: their recipes are what `make tools` runs, at the versions named
 
-TOOLS_PAGE = (ROOT / "docs" / "tools.md").read_text(encoding="utf-8")
-TOOLS_PAGES = TOOLS_PAGE + (ROOT / "docs" / "score-your-own.md").read_text(encoding="utf-8")
-RECIPES = re.findall(r'^```{.python title="(.+?)"}\n--8<-- "(.+?)"\n```', TOOLS_PAGES, re.MULTILINE)
-TOOLS = ROOT / "tests" / "tools"
-
 
 def test_every_recipe_is_included_on_one_page_and_run() -> None:
-    files = sorted({*TOOLS.glob("*.py")} - {*TOOLS.glob("test_*.py"), TOOLS / "conftest.py"})
+    pages = "".join((DOCS / name).read_text("utf-8") for name in ("tools.md", "score-your-own.md"))
+    recipes = re.findall(r'^```{.python title="(.+?)"}\n--8<-- "(.+?)"\n```', pages, re.MULTILINE)
+    tools = ROOT / "tests" / "tools"
+    files = sorted({*tools.glob("*.py")} - {*tools.glob("test_*.py"), tools / "conftest.py"})
     names = [file.relative_to(ROOT).as_posix() for file in files]
-    assert sorted(RECIPES) == [(name, name) for name in names]
-    tests = "".join(file.read_text("utf-8") for file in TOOLS.glob("test_*.py"))
+    assert sorted(recipes) == [(name, name) for name in names]
+    tests = "".join(file.read_text("utf-8") for file in tools.glob("test_*.py"))
     assert [file.stem for file in files if f'"{file.stem}' not in tests] == []

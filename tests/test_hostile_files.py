@@ -214,16 +214,17 @@ def test_no_name_in_a_submission_leads_to_code(
 def test_a_person_may_trust_results_and_exercises(tmp_path: Path, mark: Path) -> None:
     page = tmp_path / "report.html"
     for place in ("hostile.py:Coin", f"{tmp_path}/hostile.py:Coin", "hostile:Coin"):
-        commands = (
+        for words in (
             ["report", "--in", str(results(tmp_path, game=place)), "--out", str(page)],
             ["grade", str(exercise(tmp_path, game=place))],
-        )
-        for words in commands:
+        ):
             mark.unlink(missing_ok=True)
             assert "pass --trust" in refusal(*words)
             assert not mark.exists()
             assert not page.exists()
-            forget()
+            # It is imported anew when it is asked for next.
+            sys.modules.pop("hostile", None)
+            registry._file.cache_clear()
             said(*words, "--trust")
             assert mark.exists()
             page.unlink(missing_ok=True)
@@ -247,12 +248,6 @@ def test_no_text_in_a_file_commands_the_terminal(tmp_path: Path) -> None:
     ):
         assert told in output
         assert clear not in output
-
-
-def forget() -> None:
-    """Have the hostile module imported anew when it is asked for next."""
-    sys.modules.pop("hostile", None)
-    registry._file.cache_clear()
 
 
 # Files that are code

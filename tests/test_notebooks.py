@@ -401,10 +401,12 @@ def test_the_exercises_are_those_that_are_declared_and_each_has_a_notebook() -> 
     "name",
     [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in sorted(SOLUTIONS)],
 )
-def test_a_right_answer_gets_all_points(name: str) -> None:
+def test_a_right_answer_gets_all_points_and_one_that_looks_at_no_state_none(name: str) -> None:
     exercise = find_exercise(name)
     got = solvent.grade(exercise, SOLUTIONS[name](exercise.subject.table))
     assert got.points == got.out_of, got.text
+    for answer in without_thought(exercise):
+        assert solvent.grade(exercise, answer).points == 0
 
 
 def without_thought(exercise: Exercise) -> Iterator[Any]:
@@ -422,16 +424,6 @@ def without_thought(exercise: Exercise) -> Iterator[Any]:
     # The last has the smallest largest error of all constants.
     for constant in (0.0, 1.0, right.mean(), (right.min() + right.max()) / 2):
         yield np.full((rows,) if values else (rows, actions), constant)
-
-
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(n, marks=pytest.mark.slow if n in LARGE else ()) for n in sorted(SOLUTIONS)],
-)
-def test_an_answer_that_looks_at_no_state_gets_no_points(name: str) -> None:
-    exercise = find_exercise(name)
-    for answer in without_thought(exercise):
-        assert solvent.grade(exercise, answer).points == 0
 
 
 # The lecturer's page: its course is that in examples/, and its recipes grade

@@ -9,6 +9,7 @@ import sys
 import tomllib
 import zipfile
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from importlib import metadata
 from importlib.util import find_spec
 from pathlib import Path
@@ -125,10 +126,8 @@ SCRIPTS = sorted(path for room in ("benchmarks", "examples") for path in (ROOT /
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_a_script_imports_what_there_is(script: Path) -> None:
     """Nobody runs these for weeks; what they import may have moved."""
-    tree = ast.parse(script.read_text(encoding="utf-8"))
-    imported = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
-    for node in imported:
-        if (node.module or "").partition(".")[0] == "solvent":
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.ImportFrom) and f"{node.module}.".startswith("solvent."):
             assert find_spec(str(node.module)) is not None, node.module
 
 
@@ -141,22 +140,18 @@ def test_the_extra_that_an_error_names_brings_the_module() -> None:
 
 
 def test_the_version_is_the_same_everywhere() -> None:
-    import solvent
-
     version = PYPROJECT["project"]["version"]
-    citation = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
-    changelog = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
-    assert solvent.__version__ == version
-    assert re.search(r"^version: (.+)$", citation, re.MULTILINE)[1] == version
-    assert re.search(r"^## (\S+)", changelog, re.MULTILINE)[1] == version
+    assert importlib.import_module("solvent").__version__ == version
+    for file, stated in (("CITATION.cff", r"^version: (.+)$"), ("CHANGELOG.md", r"^## (\S+)")):
+        text = (ROOT / file).read_text(encoding="utf-8")
+        assert re.search(stated, text, re.MULTILINE)[1] == version, file
 
 
 def test_the_wheel_holds_the_package_and_its_data(tmp_path: Path) -> None:
     [wheel] = WheelBuilder(str(ROOT)).build(directory=str(tmp_path), versions=["standard"])
     names = set(zipfile.ZipFile(wheel).namelist())
     package = ROOT / "solvent"
-    shipped = {"*.py", "*.pyi", "py.typed", "training/hyperparameters/*.yml", "*.j2"}
-    shipped.add("games/gamebook/books/*.yaml")
+    shipped = ("*.py", "*.pyi", "py.typed", "training/hyperparameters/*.yml", "*.j2", "*.yaml")
     expected = {f.relative_to(ROOT).as_posix() for p in shipped for f in package.rglob(p)}
     assert {Path(name).suffix for name in expected} >= {".py", ".typed", ".yml", ".yaml", ".j2"}
     assert expected <= names
@@ -186,29 +181,17 @@ MACHINE = {
 }
 
 
-def _tracked_files() -> list[Path]:
-    try:
-        run = subprocess.run(
-            ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
-            cwd=ROOT,
-            capture_output=True,
-            check=True,
-        )
-    except (OSError, subprocess.CalledProcessError):
-        pytest.skip("not a git work tree")
-    return [ROOT / name for name in run.stdout.decode().split("\0") if name]
-
-
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="not a git work tree")
 def test_no_file_names_a_package_index_or_a_path_of_some_machine() -> None:
+    listed = ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"]
+    run = subprocess.run(listed, cwd=ROOT, capture_output=True, text=True, check=True)
     found = []
-    for file in _tracked_files():
-        try:
+    for file in filter(Path.is_file, map(ROOT.joinpath, run.stdout.split("\0"))):
+        with suppress(UnicodeDecodeError):
             text = file.read_text(encoding="utf-8")
-        except (UnicodeDecodeError, FileNotFoundError, IsADirectoryError):
-            continue
-        for what, pattern in MACHINE.items():
-            # The patterns themselves are written with a backslash and so do not match.
-            found += [f"{file.name}: {what}: {m[0]}" for m in re.finditer(pattern, text)]
+            for what, pattern in MACHINE.items():
+                # The patterns themselves are written with a backslash and so do not match.
+                found += [f"{file.name}: {what}: {m[0]}" for m in re.finditer(pattern, text)]
     assert found == []
 
 

@@ -107,13 +107,13 @@ def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any])
 
 def test_a_new_pool_is_met_at_once() -> None:
     game = compile_game(OneShot())
-    always = [
-        TabularPolicy.deterministic(game, np.full(game.n_states, k), player=1) for k in range(4)
-    ]
-    env = Env(game, always[0], rules=OneShot())
-    env.set_opponents(always[1])
+    first, second, third = (
+        TabularPolicy.deterministic(game, np.full(game.n_states, k), player=1) for k in (0, 1, 3)
+    )
+    env = Env(game, first, rules=OneShot())
+    env.set_opponents(second)
     env.reset(seed=0)
-    env.set_opponents(always[3])
+    env.set_opponents(third)
     env.step(0)
     assert env.state == (0, 3)
 
@@ -186,8 +186,9 @@ def test_bad_arguments() -> None:
         (lambda: VectorEnv(COMBAT, 2).set_opponents(POOL[0]), "has no opponents to replace"),
         (lambda: VectorEnv(BothSeats(GREED, 2), 4, POOL), "a simulator has its own opponents"),
     ])  # fmt: skip
-    with pytest.raises(AttributeError, match=r"fold opponents in with against\(\)"):
-        seat_env().P  # noqa: B018
+    assert_refused(
+        [(seat_env(), "P", r"fold opponents in with against\(\)")], getattr, AttributeError
+    )
 
 
 MAKERS: dict[str, Callable[[], Any]] = {
@@ -229,6 +230,7 @@ def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
         assert solve(again).value == pytest.approx(solve(game).value, abs=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")
 def test_the_mask_joins_the_observation_under_the_keys_that_a_tool_wants() -> None:
     plain, env = seat_env(), MaskObservation(seat_env(), observation="obs", mask="legal")
     for told, seen in ((plain.reset(seed=3), env.reset(seed=3)), (plain.step(0), env.step(0))):
@@ -236,19 +238,15 @@ def test_the_mask_joins_the_observation_under_the_keys_that_a_tool_wants() -> No
         assert env.observation_space.contains(seen[0])
         expected = {"obs": told[0], "legal": told[-1]["action_mask"]}, *told[1:]
         assert data_equivalence(seen, expected, exact=True)
+    made = MaskObservation(gym.make("solvent/GreedSmall-v0"), mask="legal")
+    check_env(made, skip_render_check=True)
+    assert list(gym.make(made.spec).reset(seed=0)[0]) == ["observation", "legal"]
     boxed = gym.Env()
     boxed.action_space = gym.spaces.Box(0, 1, (2,), np.float32)
     assert_refused([
         (lambda: MaskObservation(seat_env(), "x", "x"), "observation and mask are both 'x'; allow"),
         (lambda: MaskObservation(boxed), r"actions are Box\(.*; allowed are discrete ones"),
     ])  # fmt: skip
-
-
-@pytest.mark.filterwarnings("ignore:.*is different from the unwrapped version:UserWarning")
-def test_a_wrapped_environments_spec_makes_it_again() -> None:
-    env = MaskObservation(gym.make("solvent/GreedSmall-v0"), mask="legal")
-    check_env(env, skip_render_check=True)
-    assert list(gym.make(env.spec).reset(seed=0)[0]) == ["observation", "legal"]
 
 
 # The sampler's arrays say the same as the game's table
@@ -313,8 +311,7 @@ def test_games_that_do_not_fit_are_refused() -> None:
 
 
 register_envs()
-UNTABLED = [name for name in ENVIRONMENTS if not samples_table(name)]
-NAMES = [name for name in ENVIRONMENTS if name not in UNTABLED]
+NAMES = [*filter(samples_table, ENVIRONMENTS)]
 LARGE = ("solvent/NinthTide-v0", "solvent/FootballStrategy-v0", "solvent/FootballAgent-v0")
 
 
@@ -412,10 +409,8 @@ def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 def continued(env: Any, actions: list[Any]) -> list[Any]:
     """What follows some actions, and a reset."""
-    steps = [env.step(action)[:4] for action in actions]
-    return [np.asarray(part).tolist() for step in steps for part in step] + [
-        np.asarray(env.reset()[0]).tolist()
-    ]
+    told = [*(env.step(action)[:4] for action in actions), env.reset()[:1]]
+    return [np.asarray(part).tolist() for parts in told for part in parts]
 
 
 @pytest.mark.parametrize("name", ENVIRONMENTS)
@@ -423,17 +418,15 @@ def test_an_environment_that_was_pickled_plays_on(name: str, football: dict[str,
     """As subprocess vector environments send it."""
     parameters = dict(SMALL_FORMS[name])
     if ENVIRONMENTS[name].game == "football-strategy":
-        without = "expected_points" if name in UNTABLED else ""
+        without = "" if name in NAMES else "expected_points"
         parameters |= {key: value for key, value in football.items() if key != without}
-    many = gym.make_vec(name, num_envs=2, **parameters)
-    assert type(many.unwrapped) is VectorEnv
-    for env, actions in (
-        (gym.make(name, **parameters), [0]),
-        (many, [np.zeros(2, np.int64)] * 5),
+    for env, kind, actions in (
+        (gym.make(name, **parameters), Env, [0]),
+        (gym.make_vec(name, num_envs=2, **parameters), VectorEnv, [np.zeros(2, np.int64)] * 5),
     ):
         env.reset(seed=3)
         twin = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside
-        assert type(twin.unwrapped) is type(env.unwrapped)
+        assert type(twin.unwrapped) is type(env.unwrapped) is kind
         assert continued(twin, actions) == continued(env, actions)
 
 
@@ -466,7 +459,6 @@ ROWS = re.findall(
     PAGE,
     re.MULTILINE,
 )
-FIGURES = [(name, states, steps, best, mean) for name, _, states, mean, steps, best in ROWS]
 TAKES_LONG = {
     "solvent/FootballAgent-v0",
     "solvent/FootballStrategy-v0",
@@ -477,10 +469,8 @@ TAKES_LONG = {
 
 
 def test_the_optima_are_the_reward_thresholds() -> None:
-    register_envs()
-    rows = {name: optimum for name, optimum, *_ in ROWS}
-    assert rows.keys() == {*filter(samples_table, ENVIRONMENTS)}
-    for name, optimum in rows.items():
+    assert {name for name, *_ in ROWS} == {*NAMES}
+    for name, optimum, *_ in ROWS:
         assert float(optimum.replace("−", "-")) == pytest.approx(
             gym.spec(name).reward_threshold, abs=5e-10
         )
@@ -502,13 +492,12 @@ def figures(name: str) -> tuple[int, float, float, float | None, float | None]:
         if ENVIRONMENTS[name].opponent == "optimal":
             # Who sits opposite the other seat.
             [[best]] = gym.make(name, seat=1).unwrapped.opponents
-    found: list[float | None] = []
-    for policy in (TabularPolicy.uniform(game), best):
-        if policy is None:
-            found += [None, None]
-        else:
-            found.append(game.at_start(policy_value(game, policy, *others)))
-            found.append(float(state_visitation(game, policy, *others)[game.on_turn(0)].sum()))
+    found: list[float | None] = [None] * 4
+    for n, policy in enumerate((TabularPolicy.uniform(game), best)):
+        if policy is not None:
+            met = state_visitation(game, policy, *others)[game.on_turn(0)]
+            found[2 * n] = game.at_start(policy_value(game, policy, *others))
+            found[2 * n + 1] = float(met.sum())
     return game.n_states, *found
 
 
@@ -516,18 +505,18 @@ def figures(name: str) -> tuple[int, float, float, float | None, float | None]:
     "row",
     [
         pytest.param(row, id=row[0], marks=[pytest.mark.slow] if row[0] in TAKES_LONG else [])
-        for row in FIGURES
+        for row in ROWS
     ],
 )
 def test_the_figures_are_what_is_computed(row: tuple[str, ...]) -> None:
-    name, *shown = row
+    name, _, *shown = row
     states, returned, steps, optimum, optimal = figures(name)
     assert shown == [
         f"{states:,}",
-        f"{steps:.2f}",
-        "–" if optimal is None else f"{optimal:.2f}",
         # A mean that is 0 has either sign.
         f"{round(returned, 4) + 0:.4f}".replace("-", "−"),
+        f"{steps:.2f}",
+        "–" if optimal is None else f"{optimal:.2f}",
     ]
     if optimum is not None:
         assert optimum == pytest.approx(gym.spec(name).reward_threshold, abs=1e-9)
@@ -539,28 +528,23 @@ def test_the_figures_are_what_is_computed(row: tuple[str, ...]) -> None:
 LONG_COMBAT = FightingFantasy(stamina=12, opponent_stamina=(3, 12), luck=4)
 
 
-@pytest.fixture(autouse=True)
-def no_display(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
-
-
 def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
     env = Env(LONG_COMBAT, render_mode="rgb_array")
     pictures = []
     for seed in range(20):
         env.reset(seed=seed)
-        pictures.append(env.render())
         while not env.episode.over:
-            env.step(1)
             pictures.append(env.render())
+            env.step(1)
     [(dtype, shape)] = {(picture.dtype, picture.shape) for picture in pictures}
     assert (dtype, len(shape)) == (np.uint8, 3)
     assert len(np.unique(pictures[-1])) > 10
 
 
-def test_a_window_opens_follows_the_play_and_closes() -> None:
+def test_a_window_opens_follows_the_play_and_closes(monkeypatch: pytest.MonkeyPatch) -> None:
     import pygame
 
+    monkeypatch.setenv("SDL_VIDEODRIVER", "dummy")
     env = Env(LONG_COMBAT, render_mode="human")
     env.metadata = env.metadata | {"render_fps": 1000}
     env.reset(seed=0)

@@ -19,7 +19,9 @@ def table_rows(text: str, heading: str) -> list[tuple[str, ...]]:
     _, found, table = text.replace("\N{MINUS SIGN}", "-").partition(f"| {heading} |")
     assert found, heading
     lines = takewhile(lambda line: line.startswith("|"), table.splitlines()[2:])
-    return [tuple(map(_plain, line.strip("|").split("|"))) for line in lines]
+    cells = ([cell.strip() for cell in line.strip("|").split("|")] for line in lines)
+    # Without the backquotes of one that is all code.
+    return [tuple(re.sub(r"^`([^`]*)`$", r"\1", cell) for cell in row) for row in cells]
 
 
 def blocks_of(page: str, language: str) -> list[str]:
@@ -27,11 +29,6 @@ def blocks_of(page: str, language: str) -> list[str]:
     text = (DOCS / page).read_text(encoding="utf-8")
     found = re.findall(rf"^( *)```{language}\n(.*?)^\1```", text, re.MULTILINE | re.DOTALL)
     return [dedent(body) for _, body in found]
-
-
-def _plain(cell: str) -> str:
-    """The text of a cell, without the backquotes of one that is all code."""
-    return re.sub(r"^`([^`]*)`$", r"\1", cell.strip())
 
 
 def check_claims(page: str, computed: Mapping[str, str]) -> None:

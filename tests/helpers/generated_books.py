@@ -142,19 +142,7 @@ class _Writer:
         )
 
     def change(self, n: int) -> dict[str, Any]:
-        change = self.usual_change(n)
-        if self.rare is not None and self.rarely(0.3):
-            return self.rare.choice(
-                [
-                    {"lose": {"endurance": "endurance // 2"}},
-                    {"set": {"endurance": "(endurance + luck) // (1 + 1d2)"}},
-                    {"gain": {"endurance": "-endurance // 3 + gold"}},
-                ]
-            )
-        return change
-
-    def usual_change(self, n: int) -> dict[str, Any]:
-        return self.random.choice(
+        usual = self.random.choice(
             [
                 {"lose": {"endurance": self.random.randint(1, 4)}},
                 {"lose": {"endurance": "1d6"}},
@@ -166,20 +154,26 @@ class _Writer:
                 {"drop": self.local(self.items, n)},
             ]
         )
-
-    def changes(self, n: int, most: int) -> list[dict[str, Any]]:
-        return [self.change(n) for _ in range(self.random.randint(0, most))]
+        if self.rare is None or not self.rarely(0.3):
+            return usual
+        return self.rare.choice(
+            [
+                {"lose": {"endurance": "endurance // 2"}},
+                {"set": {"endurance": "(endurance + luck) // (1 + 1d2)"}},
+                {"gain": {"endurance": "-endurance // 3 + gold"}},
+            ]
+        )
 
     def passage(self, n: int) -> dict[str, Any]:
         if self.rare is not None and self.rarely(0.5):
-            denominator = self.rare.randint(10**15, 10**18)
-            numerator = self.rare.randint(1, denominator - 1)
-            digits = f"{self.rare.randint(1, 10**30 - 1):030}"
-            cases = [
-                [f"{numerator}/{denominator}", f"{denominator - numerator}/{denominator}"],
-                [f"0.{digits}", f"0.{10**30 - int(digits):030}"],
-            ]
-            first, second = self.rare.choice(cases)
+            whole = self.rare.randint(10**15, 10**18)
+            part, digits = self.rare.randint(1, whole - 1), self.rare.randint(1, 10**30 - 1)
+            first, second = self.rare.choice(
+                [
+                    [f"{part}/{whole}", f"{whole - part}/{whole}"],
+                    [f"0.{digits:030}", f"0.{10**30 - digits:030}"],
+                ]
+            )
             return {
                 "chances": [
                     {"probability": first, "do": [self.change(n)], "goto": self.target(n)},
@@ -191,7 +185,8 @@ class _Writer:
     def choices(self, n: int) -> dict[str, Any]:
         options = [{"label": "on", "goto": self.target(n)}]
         for i in range(self.random.randint(1, 2)):
-            option = {"label": f"way {i}", "do": self.changes(n, 1), "goto": self.target(n)}
+            changes = [self.change(n) for _ in range(self.random.randint(0, 1))]
+            option = {"label": f"way {i}", "do": changes, "goto": self.target(n)}
             if self.random.random() < 0.5:
                 option["when"] = self.condition(n)
             options.append(option)
@@ -227,17 +222,16 @@ class _Writer:
         }
 
     def results_table(self, n: int) -> dict[str, Any]:
-        enemies = [
-            {
-                "name": "enemy",
-                "skill": self.random.randint(9, 16),
-                "endurance": self.random.randint(6, 20),
-            }
-            for _ in range(self.random.choice([1, 1, 1, 2, 3]))
-        ]
         fight: dict[str, Any] = {
             "rules": "results-table",
-            "enemies": enemies,
+            "enemies": [
+                {
+                    "name": "enemy",
+                    "skill": self.random.randint(9, 16),
+                    "endurance": self.random.randint(6, 20),
+                }
+                for _ in range(self.random.choice([1, 1, 1, 2, 3]))
+            ],
             "bonuses": [
                 {"name": "mastery", "size": 2, "when": "weaponry"},
                 {"name": "bare hands", "size": -4, "when": "count(weapon) == 0"},

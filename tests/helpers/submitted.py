@@ -15,7 +15,6 @@ from solvent.benchmark.records import (
     BaselineRecord,
     BenchRecord,
     SuiteRecord,
-    TaskRecord,
     figures,
     write_results,
 )
@@ -69,14 +68,11 @@ def write_bench(folder: Path, seeds: int) -> None:
     """
     games = [task_game(task) for task in SUITE.tasks]
     found = suite_hash(SUITE.tasks, [game.table.model_hash for game in games])
-    tasks = tuple(with_agents(folder, game, seeds) for game in games)
-    write_results(folder, BenchRecord(tasks, SuiteRecord(SUITE.name, found)))
-
-
-def with_agents(folder: Path, game: TaskGame, seeds: int) -> TaskRecord:
-    """Write the files of a task's agents and return its record."""
-    agents = (agent_record(folder, game, name, seed) for name in NOISE for seed in range(seeds))
-    return replace(task_record(game, ["uniform"]), agents=tuple(agents))
+    tasks = []
+    for game in games:
+        agents = (agent_record(folder, game, name, seed) for name in NOISE for seed in range(seeds))
+        tasks.append(replace(task_record(game, ["uniform"]), agents=tuple(agents)))
+    write_results(folder, BenchRecord(tuple(tasks), SuiteRecord(SUITE.name, found)))
 
 
 def agent_record(folder: Path, game: TaskGame, algorithm: str, seed: int) -> AgentRecord:

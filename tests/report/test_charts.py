@@ -51,19 +51,13 @@ from solvent.report.state_map import NONE, signs, state_map_section
 NUMBERS = {"10⁻³": 1e-3, "10⁻⁴": 1e-4, "10⁻⁵": 1e-5}
 
 
-def charts(text: str) -> list[Element]:
-    """The charts of distances of all chapters."""
-    found = re.findall(r'<svg class="chart distances".*?</svg>', text, re.DOTALL)
-    return [ElementTree.fromstring(svg) for svg in found]
-
-
-def ticks(chart: Element, along: str) -> dict[float, float]:
-    """The places of the numbers of a chart's axis, of x or of y: a line across and its number."""
+def ticks(chart: Element) -> dict[float, float]:
+    """The places of the numbers of a chart's axis of x: a line across and its number."""
     return {
-        NUMBERS.get(label.text or "") or float(label.text or "nan"): float(line.get(f"{along}1", 0))
+        NUMBERS.get(label.text or "") or float(label.text or "nan"): float(line.get("x1", 0))
         for line, label in pairwise(chart)
         if line.tag == "line"
-        and line.get(f"{along}1") == line.get(f"{along}2")
+        and line.get("x1") == line.get("x2")
         and re.match(r"\d", label.text or "")
     }
 
@@ -78,17 +72,12 @@ def number_at(place: float, axis: dict[float, float]) -> float:
     return low * (high / low) ** ((place - first) / (last - first))
 
 
-def same_gap(drawn: float, gap: float) -> bool:
-    """Whether a gap is drawn where it is: 0 exactly at 0, others within the width of a line."""
-    return (drawn == 0) == (small(gap) == "0") and drawn == pytest.approx(gap, rel=0.01, abs=1e-12)
-
-
 def test_every_gap_is_where_the_axis_says(text: str, tasks: Any) -> None:
-    """A gap of 0 is at the mark of 0, and nothing else is."""
-    drawn = charts(text)
-    assert len(drawn) == len(tasks)
-    for chart, task in zip(drawn, tasks, strict=True):
-        axis = ticks(chart, "x")
+    """A gap of 0 is at the mark of 0, and nothing else is; others are within a line's width."""
+    drawn = re.findall(r'<svg class="chart distances".*?</svg>', text, re.DOTALL)
+    for svg, task in zip(drawn, tasks, strict=True):
+        chart = ElementTree.fromstring(svg)
+        axis = ticks(chart)
         assert len(axis) > 2
         dots = [path for path in chart.iter("path") if path.get("data-gap")]
         gaps = [float(dot.get("data-gap") or "nan") for dot in dots]
@@ -98,9 +87,10 @@ def test_every_gap_is_where_the_axis_says(text: str, tasks: Any) -> None:
         assert "0" in map(small, gaps)
         for dot, gap in zip(dots, gaps, strict=True):
             [place] = re.findall(r"translate\(([\d.]+) ", dot.get("transform") or "")
-            assert same_gap(number_at(float(place), axis), gap)
-            assert dot[0].text
-            assert dot[0].text.endswith(f": gap {small(gap)}")
+            shown = number_at(float(place), axis)
+            assert (shown == 0) == (small(gap) == "0")
+            assert shown == pytest.approx(gap, rel=0.01, abs=1e-12)
+            assert str(dot[0].text).endswith(f": gap {small(gap)}")
 
 
 MARKS = algorithm_marks(["dqn"])
@@ -206,8 +196,7 @@ def test_labels_are_moved_apart_within_the_chart(places: list[float]) -> None:
     places = sorted(places)
     moved = spread(places, 0, 200)
     assert all(later - earlier >= LABEL - 1e-9 for earlier, later in pairwise(moved))
-    assert moved[0] >= 0
-    assert moved[-1] <= 200
+    assert 0 <= moved[0] <= moved[-1] <= 200
     if all(later - earlier >= LABEL for earlier, later in pairwise(places)):
         assert moved == places
 
@@ -227,9 +216,13 @@ def test_numbers_in_words() -> None:
     )  # fmt: skip
     for written, numbers in rows:
         assert [written(number) for number in numbers] == list(numbers.values()), written
-    for noise in (-1e-16, -0.0, 1e-16):
-        told = [exact(noise), four_decimals(noise), small(noise), precise(noise)]
-        assert told == ["0.000000", "0.0000", "0", "0"]
+    for number, nothing in (
+        (exact, "0.000000"),
+        (four_decimals, "0.0000"),
+        (small, "0"),
+        (precise, "0"),
+    ):
+        assert [number(noise) for noise in (-1e-16, -0.0, 1e-16)] == [nothing] * 3
     assert precise(-1e-15, 0.0) == "−1e−15"
     assert interval(-0.25, -0.0) == "[−0.25, 0]"
 
@@ -252,11 +245,9 @@ def test_the_worst_states_are_those_that_lose_most() -> None:
 # The pictures of checks are those of the script, and need nothing else
 
 
-SCRIPT = runpy.run_path(str(DOCS / "scripts" / "check_pictures.py"))
-
-
 def test_the_pictures_in_the_documentation_are_those_of_the_function(tmp_path: Path) -> None:
-    for path in SCRIPT["write_pictures"](tmp_path):
+    script = runpy.run_path(str(DOCS / "scripts" / "check_pictures.py"))
+    for path in script["write_pictures"](tmp_path):
         check_figure(path.read_text(), DOCS / path.name, 20_000)
         assert f"]({path.name})" in (DOCS / "checks.md").read_text(encoding="utf-8")
 
@@ -439,10 +430,8 @@ def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
 
 def test_a_large_game_is_shown_in_part_and_says_so() -> None:
     taxi = solved_task(make_game("Taxi-v4"))
-    whole = state_map.state_map(taxi)
-    assert not whole.omitted
-    assert len(whole.states) == 400
-    part = state_map.state_map(taxi, most_bytes=6000)
+    whole, part = state_map.state_map(taxi), state_map.state_map(taxi, most_bytes=6000)
+    assert (len(whole.states), bool(whole.omitted)) == (400, False)
     assert f"Of 404 cells {len(part.value)} are shown" in part.omitted
     assert 0 < len(part.value) < 404
     assert part.choices[0]["action"].shape == (len(part.states), 1)
@@ -458,25 +447,19 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
     location = locate_gap(solved.table, policy, solved.solution)
     agent: Any = SimpleNamespace(name="to the <right>")
     item = ScoredAgent(agent, (), (policy,), (location,))
-    solved = SolvedTask(solved.game, solved.table, solved.solution, solved.task, (item,))
-    found = Embedded(state_map_section(solved).html)
+    found = Embedded(state_map_section(replace(solved, agents=(item,))).html)
     [learned] = found.data["agents"]
     [seat] = learned["seats"]
-    live = np.flatnonzero(~solved.table.terminal)
-    assert found.read(seat["chosen"], "<u2").tolist() == [2] * len(live)
-    assert found.read(seat["loss"], "<f4").tolist() == location.loss[live].astype("f4").tolist()
-    assert (found.read(seat["loss"], "<f4") > 0.1).any()
+    losses = location.loss[~solved.table.terminal].astype("f4")
+    assert set(found.read(seat["chosen"], "<u2").tolist()) == {2}
+    assert found.read(seat["loss"], "<f4").tolist() == losses.tolist()
+    assert losses.max() > 0.1
     assert all(found.data["colours"])
 
 
-class Overlaid(GymnasiumTable):
-    """A board that is too small."""
-
-    def coordinates(self, state: Any) -> dict[str, Any]:
-        return {"row": 0, "column": 0}
-
-
-def test_two_states_on_one_place_are_refused() -> None:
-    game = lake()
+def test_two_states_on_one_place_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a board that is too small."""
+    small = solved_task(lake())
+    monkeypatch.setattr(GymnasiumTable, "coordinates", lambda self, s: {"row": 0, "column": 0})
     with pytest.raises(ValueError, match="two states on one place"):
-        state_map_section(solved_task(Overlaid(game.transitions, game.start)))
+        state_map_section(small)
