@@ -157,8 +157,8 @@ def test_a_curve_ends_in_words(last: float, told: str) -> None:
     value, gap = panels(task, curves, MARKS)
     assert "<title>dqn 0: −13 in the end, as recorded</title>" in value
     assert f"<title>dqn 0: {told} in the end, as recorded</title>" in gap
-    band = gap_band_panel(task, curves, MARKS).drawn()
-    assert f"dqn: interquartile mean {told} in the end, as recorded" in band
+    band = f"dqn: interquartile mean {told} in the end, as recorded"
+    assert band in gap_band_panel(task, curves, MARKS).drawn()
 
 
 # The parts of figures: statistics, axes, places, numbers and colours

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -18,33 +19,34 @@ from solvent.training import load_model
 pytestmark = pytest.mark.filterwarnings("default")
 
 
-def test_maskable_ppo_is_scored_as_it_is(run_scored: Any) -> None:
-    def logits(made: Any, seen: Any, mask: Any) -> Any:
-        policy = made["model"].policy
-        return policy.get_distribution(torch.as_tensor(seen), mask).distribution.logits
-
-    run_scored("train_sb3", logits)
+def of_stable_baselines3(made: Any, seen: Any, mask: Any) -> Any:
+    found = made["model"].policy.get_distribution(torch.as_tensor(seen), mask)
+    return found.distribution.logits
 
 
-def test_a_loop_of_ones_own_trains_with_masks_and_is_scored(run_scored: Any) -> None:
-    run_scored("train_loop", lambda made, seen, mask: made["logits_of"](seen, mask))
+# The logits of a recipe's policy in a state, by the recipe.
+LOGITS: dict[str, Callable[[Any, Any, Any], Any]] = {
+    "train_sb3": of_stable_baselines3,
+    "train_loop": lambda made, seen, mask: made["logits_of"](seen, mask),
+    "score_flax": lambda made, seen, mask: made["actor"](seen),
+}
 
 
-def test_a_network_of_flax_is_scored(run_scored: Any) -> None:
-    run_scored("score_flax", lambda made, seen, mask: made["actor"](seen))
+@pytest.mark.parametrize("recipe", LOGITS)
+def test_a_policy_is_scored_as_it_is(recipe: str, run_scored: Any) -> None:
+    run_scored(recipe, LOGITS[recipe])
 
 
 def test_torchrl_trains_with_masks_and_its_policy_is_scored(run_scored: Any) -> None:
     made = run_scored(
         "train_torchrl", lambda made, seen, mask: made["logits"](torch.as_tensor(seen))
     )
-    for rollout in made["rollouts"].values():
-        assert rollout.shape[0] > 0
+    assert all(rollout.shape[0] > 0 for rollout in made["rollouts"].values())
     turns = made["rollouts"]["greed"]
-    masks = {agent: turns[agent, "action_mask"][:, 0] for agent in ("player_0", "player_1")}
-    for agent, mask in masks.items():
-        acts = turns[agent, "mask"][:, 0]
-        played = turns[agent, "action"][:, 0]
+    for agent in ("player_0", "player_1"):
+        mask, acts, played = (
+            turns[agent, kind][:, 0] for kind in ("action_mask", "mask", "action")
+        )
         assert acts.any()
         assert mask.gather(1, played[:, None])[acts].all()
 
