@@ -20,13 +20,13 @@ from rational_tables import (
     END,
     KINDS,
     Row,
-    Truth,
     mirrored,
     mixed_rows,
     random_rows,
     table_of,
     truth,
 )
+from refusals import assert_refused
 
 from solvent.exact import (
     CertificateError,
@@ -42,17 +42,14 @@ from solvent.exact.certificate import bracket
 from solvent.model import TabularPolicy, compile_game
 
 
-def has_no_value(found: Truth) -> bool:
-    """Whether from some state nothing ends, or never to end is best."""
-    return found.infinite or found.endless or found.value is None
-
-
 def judge(rows: list[list[Row]], player: int) -> str:
     """Solve a table for one player and hold the answer against the truth."""
     try:
         solution = solve(table_of(rows if player == 0 else mirrored(rows), player=player))
     except (CertificateError, ImproperGameError) as error:
-        if any(has_no_value(truth(rows, s)) for s in range(len(rows))):
+        # From some state nothing ends, or never to end is best.
+        every = [truth(rows, s) for s in range(len(rows))]
+        if any(found.infinite or found.endless or found.value is None for found in every):
             return "rightly refused"
         return f"refused in want: {type(error).__name__}"
     found = truth(rows)
@@ -101,12 +98,6 @@ def test_no_bracket_of_thousands_excludes_the_truth(kind: str) -> None:
     print(kind, dict(check_kind(kind, range(60, 3060))))
 
 
-def secured(rows: list[list[Row]], owners: list[int], policy: TabularPolicy) -> Truth:
-    """What a policy is sure of against every policy of the other, to that other player."""
-    left = mixed_rows(rows, owners, policy)
-    return truth(mirrored(left) if policy.player == 0 else left)
-
-
 def check_two_players(kind: str, seeds: range) -> Counter[str]:
     """The bounds of a game of turns are what the two policies secure, in rational arithmetic."""
     verdicts: Counter[str] = Counter()
@@ -119,7 +110,9 @@ def check_two_players(kind: str, seeds: range) -> Counter[str]:
             verdicts["refused"] += 1
             continue
         verdicts["proved"] += 1
-        low, high = (secured(rows, owners, policy) for policy in solution.policies)
+        # What each is sure of against every policy of the other, to that other player.
+        first, second = (mixed_rows(rows, owners, policy) for policy in solution.policies)
+        low, high = truth(mirrored(first)), truth(second)
         assert not low.infinite
         assert not high.infinite
         assert Fraction(solution.lower) <= -low.value, (seed, solution)
@@ -136,14 +129,6 @@ def test_both_players_policies_secure_the_bounds(kind: str) -> None:
 @pytest.mark.parametrize("kind", KINDS)
 def test_both_players_policies_secure_the_bounds_of_thousands(kind: str) -> None:
     print(kind, dict(check_two_players(kind, range(60, 3060))))
-
-
-def little_by_little(sign: int) -> list[list[Row]]:
-    """Whoever goes round gains 5e-14 each time."""
-    return [
-        [[(1.0, 1, sign * 1.0)], [(1.0, END, 0.0)]],
-        [[(1.0, 0, sign * (5e-14 - 1.0))], [(1.0, END, 0.0)]],
-    ]
 
 
 EITHER = (CertificateError, ImproperGameError)
@@ -220,13 +205,17 @@ NO_VALUE: list[tuple[str, list[list[Row]], dict[str, Any], Any, str]] = [
     ),
     *(
         (
+            # Whoever goes round gains 5e-14 each time.
             "a little for ever",
-            little_by_little(1 - 2 * player),
+            [
+                [[(1.0, 1, sign * 1.0)], [(1.0, END, 0.0)]],
+                [[(1.0, 0, sign * (5e-14 - 1.0))], [(1.0, END, 0.0)]],
+            ],
             {"player": player},
             ImproperGameError,
             f"player {player} does best by never ending",
         )
-        for player in (0, 1)
+        for player, sign in enumerate((1, -1))
     ),
     (
         # Where player 1 does best by never ending nothing bounds from above, near as the other is.
@@ -266,10 +255,14 @@ def test_a_tolerance_is_in_units_of_the_largest_value_or_reward() -> None:
         ([[[(0.5, END, 0.0), (0.5, 1, 0.0)]], [[(1.0, END, 1e6)]]], 1e-18, "12"),
         ([[[(0.5, END, 1e-6), (0.5, END, -1e-6)]]], 1e-30, "30"),
     ]
-    for rows, tolerance, digits in bets:
-        message = rf"wider than 1\.0e-{digits}; a larger tolerance="
-        with pytest.raises(CertificateError, match=message):
-            solve(table_of(rows), tolerance=tolerance)
+    assert_refused(
+        (
+            (table_of(rows), tolerance, rf"wider than 1\.0e-{digits}; a larger tolerance=")
+            for rows, tolerance, digits in bets
+        ),
+        lambda game, tolerance: solve(game, tolerance=tolerance),
+        CertificateError,
+    )
 
 
 def ring(*rewards: float) -> list[list[Row]]:
@@ -371,6 +364,20 @@ PROVED: dict[str, tuple[list[list[Row]], list[int], Any, float]] = {
         -3,
         1e-12,
     ),
+    # The shortest way out asks for luck of 1e-200 twice, which makes 0 of its probability; the
+    # likeliest takes a move more, and is certain.
+    "nor is one whose probability is no float": (
+        [
+            [[(1.0, 0, -1.0), (1e-200, 1, -1.0)], [(1.0, 2, -1.0)]],
+            [[(1.0, 0, -1.0), (1e-200, 4, -1.0)]],
+            [[(1.0, 3, -1.0)], [(1.0, 0, -1.0)]],
+            [[(1.0, 5, -1.0)], [(1.0, 0, -1.0)]],
+            *([[(1.0, END, -1.0)], [(1.0, 0, -1.0)]] for _ in range(2)),
+        ],
+        [0] * 6,
+        -4,
+        1e-12,
+    ),
     # Of these loops, in which rewards can cancel for ever, either player could end the first.
     "both players end at the same": (
         [[[(1.0, 1, 1.0)], [(1.0, END, 0.0)]], [[(1.0, 0, -1.0)], [(1.0, END, -1.0)]]],
@@ -435,16 +442,13 @@ def test_values_that_are_off_widen_the_bracket_and_never_move_it_past_the_truth(
         game = table_of(rows if player == 0 else mirrored(rows), player=player)
         try:
             solution = solve(game)
-        except (CertificateError, ImproperGameError):
-            continue
-        value = truth(rows).value
-        assert value is not None
-        noise = off * rng.random(game.n_states) * ~game.terminal
-        try:
+            noise = off * rng.random(game.n_states) * ~game.terminal
             lower, upper = bracket(game, solution.values + noise, solution.policies)
         except (CertificateError, ImproperGameError):
             continue
         checked += 1
+        value = truth(rows).value
+        assert value is not None
         assert Fraction(lower) <= (value if player == 0 else -value) <= Fraction(upper)
     assert checked > 40
 
