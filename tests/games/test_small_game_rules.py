@@ -78,6 +78,21 @@ WEAR = EquipmentReplacement(horizon=3, worst=3, wearing=[1, 2, 1], scrap=2)
 FOUR_SIDES, SIGNED = Pig(target=10, sides=4), Pig(target=10, sides=4, signed=True)
 GUSTS = WindyGridworld("king", stochastic=True)
 RATED = RockPaperScissors([5, 7, 9])
+CORRIDOR = Corridor(rooms=5, doors=3)
+# Parameters of a combat, the STAMINA and LUCK that are left, and what the victory counts.
+VICTORIES: list[tuple[dict[str, Any], int, int, Any]] = [
+    ({}, 1, 0, 1),
+    ({"stamina_above": 3}, 3, 5, 0),
+    ({"stamina_above": 3}, 4, 5, 1),
+    ({"luck_above": 3}, 9, 3, 0),
+    ({"luck_above": 3}, 9, 4, 1),
+    ({"stamina_above": 3, "luck_above": 3}, 4, 3, 0),
+    ({"stamina_weight": "1/7"}, 3, 5, Fraction(10, 7)),
+    ({"luck_weight": 0.1}, 3, 5, Fraction(3, 2)),
+    ({"stamina_weight": 1, "luck_weight": 0.1}, 3, 5, Fraction(9, 2)),
+    ({"stamina_weight": 1, "stamina_above": 3}, 3, 5, 0),
+    ({"stamina_weight": 1, "stamina_above": 3}, 4, 5, 5),
+]
 FIVES, POSTS = Blotto([5, 5], 3), Blotto([4, 3], 2, spoils=True)
 EVERY = (1, 2, 3)
 DRAW = Fraction(1, 10)
@@ -366,6 +381,80 @@ MOVES: list[Row] = [
             ((0, 1, 5, 3, "lost"), "test luck", (0, 0, 5, 2, "over"), 0),
         )
     ),
+    # What a decision costs the hero, the opponent and in LUCK; either round follows as often. Two
+    # dice show at most 7 in 21 of 36 ways.
+    *(
+        (
+            rule,
+            FightingFantasy(luck_cost=luck),
+            (0, 20, 20, 7, before),
+            (action,),
+            tuple(
+                (p * HALF, (0, 20 - hero, 20 - opponent, 7 - tested, after), 0)
+                for p, hero, opponent, tested in costs
+                for after in ("won", "lost")
+            ),
+        )
+        for luck in (0, 1)
+        for rule, before, action, costs in (
+            ("a round won costs the opponent 2", "won", "keep", [(1, 0, 2, 0)]),
+            ("a round lost costs the hero 2", "lost", "keep", [(1, 2, 0, 0)]),
+            (
+                "a test makes a won round cost 4 or 1",
+                "won",
+                "test luck",
+                [(Fraction(21, 36), 0, 4, luck), (Fraction(15, 36), 0, 1, luck)],
+            ),
+            (
+                "a test makes a lost round cost 1 or 3",
+                "lost",
+                "test luck",
+                [(Fraction(21, 36), 1, 0, luck), (Fraction(15, 36), 3, 0, luck)],
+            ),
+        )
+    ),
+    *(
+        (
+            "a victory counts with enough left, and what is left adds to its score",
+            FightingFantasy(**parameters),
+            (0, hero, 1, luck, "won"),
+            ("keep",),
+            ((1, (0, hero, 0, luck, "over"), reward),),
+        )
+        for parameters, hero, luck, reward in VICTORIES
+    ),
+    *(
+        (
+            "a defeat counts nothing",
+            FightingFantasy(**parameters),
+            (0, 2, 1, luck, "lost"),
+            ("keep",),
+            ((1, (0, 0, 1, luck, "over"), 0),),
+        )
+        for parameters, _, luck, _ in VICTORIES
+    ),
+    (
+        "a round goes by the given probabilities",
+        FightingFantasy(0, 9, 9, 0, round_probabilities=["1/2", "1/3", "1/6"]),
+        (0, 9, 9, 0, "won"),
+        ("keep",),
+        ((1 - QUARTER, (0, 9, 7, 0, "won"), 0), (QUARTER, (0, 9, 7, 0, "lost"), 0)),
+    ),
+    # The clock stops one move of 20, but not the last.
+    *(
+        (
+            "a right door leads on and a wrong one back",
+            CORRIDOR,
+            (room,),
+            (door,),
+            ((1, (5,), 1),)
+            if after == 5
+            else ((Fraction(19, 20), (after,), 0), (Fraction(1, 20), (-1,), 0)),
+        )
+        for room, right in enumerate(CORRIDOR.right_doors)
+        for door in range(3)
+        for after in [room + 1 if door == right else max(room - 1, 0)]
+    ),
     (
         "standing opens the last turn",
         Greed(20, 3),
@@ -596,7 +685,7 @@ ENDS: list[tuple[Any, list[tuple[Any, ...]], list[tuple[Any, ...]]]] = [
     (DynaMaze(), MAZE, [(0, 8)]),
     (Gridworld(), list(product(range(5), repeat=2)), []),
     (RandomWalk(), [(n,) for n in range(7)], [(0,), (6,)]),
-    (Corridor(rooms=5), [(-1,), (0,), (4,), (5,)], [(-1,), (5,)]),
+    (CORRIDOR, [(-1,), (0,), (4,), (5,)], [(-1,), (5,)]),
     (Racetrack("bend"), [FINISHED, (6, 0, 0, 0)], [FINISHED]),
     (WEAR, [(0, 1), (1, 1)], [(0, 1)]),
     (FOUR_SIDES, [(0, (10, 5), 0), (1, (5, 5), 4)], [(0, (10, 5), 0)]),

@@ -12,6 +12,7 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
+from refusals import assert_refused
 
 from solvent.exact import policy_value, solve
 from solvent.games import (
@@ -56,7 +57,6 @@ from solvent.games.racetrack import BOOK, BOOK_RIGHT
 from solvent.games.soccer import DRAWN, OFF, PLAYING
 from solvent.games.yahtzee.rules import BOUNDS
 from solvent.model import (
-    Outcome,
     TabularPolicy,
     compile_game,
     discounted,
@@ -211,10 +211,6 @@ def test_whole_numbers_are_allowed_up_to_their_ends() -> None:
     for game, name, low, high in RANGES:
         for allowed in (low, high):
             game(**{name: allowed})
-        for refused in (low - 1, high + 1, low + 0.5):
-            message = f"^{name} is {refused}; allowed are whole numbers from {low} to {high}$"
-            with pytest.raises(ValueError, match=message):
-                game(**{name: refused})
 
 
 def test_lists_make_the_game_that_tuples_make() -> None:
@@ -291,13 +287,16 @@ REFUSED: list[tuple[Callable[..., Any], dict[str, Any], str]] = [
     (Yahtzee, {"boxes": ["chance", "chance"]}, "allowed is every box once"),
     (Yahtzee, {"boxes": "sixes", "faces": 5}, "a box is 'sixes'; allowed are"),
     (Yahtzee, {"joker": "wild"}, "joker is 'wild'; allowed are"),
+    *(
+        (game, {name: x}, f"^{name} is {x}; allowed are whole numbers from {low} to {high}$")
+        for game, name, low, high in RANGES
+        for x in (low - 1, high + 1, low + 0.5)
+    ),
 ]
 
 
 def test_parameters_are_refused_by_name() -> None:
-    for game, parameters, message in REFUSED:
-        with pytest.raises(ValueError, match=message):
-            game(**parameters)
+    assert_refused(REFUSED, lambda game, parameters: game(**parameters))
 
 
 # What is known of the small games: theorems, published values, and the boards of the books
@@ -436,18 +435,6 @@ DIALS: dict[str, dict[str, Any]] = {
     "noise": {"slip": "1/2", "reward_every": 3},
     "actions": {"doors": 10, "reward_every": 1},
 }
-
-
-def test_a_right_door_leads_on_and_a_wrong_one_back() -> None:
-    game = Corridor(rooms=5, doors=3)
-    stop = Fraction(1, 20)
-    for room, right in enumerate(game.right_doors):
-        for door in range(3):
-            target = room + 1 if door == right else max(room - 1, 0)
-            ends = () if target == 5 else (Outcome(stop, Place(STOPPED), 0),)
-            chance = 1 - stop if ends else Fraction(1)
-            on = Outcome(chance, Place(target), int(target == 5))
-            assert game.transition(Place(room), (door,)) == (on, *ends)
 
 
 def moves(game: Corridor, room: int, door: int) -> tuple[Fraction, Fraction]:

@@ -232,8 +232,7 @@ def test_the_values_and_optimal_moves_of_the_gridworld_are_the_printed_ones() ->
     ]
     moves = ["r all l all l", "ru u lu l l", *["ru u lu lu lu"] * 3]
     signs = {"r": {2}, "u": {0}, "l": {3}, "ru": {0, 2}, "lu": {0, 3}, "all": {0, 1, 2, 3}}
-    uniform = policy_value(table, TabularPolicy.uniform(table))
-    assert uniform[order].round(1).tolist() == random
+    assert policy_value(table, TabularPolicy.uniform(table))[order].round(1).tolist() == random
     assert solution.values[order].round(1).tolist() == optimal
     found = [set(SCRIPT["best_actions"](table, solution.values, state)) for state in order]
     assert found == [signs[cell] for cell in " ".join(moves).split()]
@@ -241,8 +240,9 @@ def test_the_values_and_optimal_moves_of_the_gridworld_are_the_printed_ones() ->
 
 def test_bold_play_has_the_stated_values() -> None:
     table, solution = solved("gambler")
-    found = [solution.values[table.index[(dollars,)]] for dollars in (25, 50, 75)]
-    assert found == pytest.approx([0.16, 0.4, 0.64], abs=1e-12)
+    assert [solution.values[table.index[(dollars,)]] for dollars in (25, 50, 75)] == pytest.approx(
+        [0.16, 0.4, 0.64], abs=1e-12
+    )
     # Figure 4.3: the smallest stakes have their peaks at 12, 25, 37 or 38, 50, and so on.
     stakes = SCRIPT["smallest_stakes"](table, solution.values)
     assert [stakes[dollars - 1] for dollars in (1, 12, 13, 25, 26, 50, 51, 75, 99)] == [

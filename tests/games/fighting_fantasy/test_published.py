@@ -71,8 +71,7 @@ def victory(difference: int, hero: int, opponent: int, luck: int) -> float:
 
 
 def against(name: str, luck: int) -> float:
-    game = make_game("ff-combat", opponent=name, skill=12, stamina=24, luck=luck)
-    return solve(compile_game(game)).value
+    return solve(make_game("ff-combat", opponent=name, skill=12, stamina=24, luck=luck)).value
 
 
 def folds(final: float = 0.0, initial: float = 0.0) -> tuple[float, str]:
@@ -190,8 +189,7 @@ def test_the_rule_for_ties_changes_the_number_of_strategies_the_page_says() -> N
     [(count, points)] = re.findall(r"by exact comparison (\d+) of the (\d+)\s+points", PAGE)
     exact, ours = paper.box(exact=True), paper.box()
     changed = exact.codes != ours.codes
-    assert changed.sum() == int(count)
-    assert changed.size == int(points)
+    assert (changed.sum(), changed.size) == (int(count), int(points))
     assert np.unique(np.nonzero(changed)[0]).min() - 10 == 1
     np.testing.assert_allclose(ours.value, exact.value, rtol=1e-9)
     band, strip = band_and_strip(exact=True)
@@ -380,10 +378,9 @@ def test_equations_6_and_13_hold_for_any_probabilities_of_a_round(rounds: tuple[
 
 def test_equation_13_as_printed_is_no_probability() -> None:
     rounds = round_probabilities(0)
-    mended = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12)
-    printed = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12, as_printed=True)
-    assert float(mended) == pytest.approx(0.846031, abs=5e-7)
-    assert float(printed) == pytest.approx(10.643652, abs=5e-7)
+    for printed, value in ((False, 0.846031), (True, 10.643652)):
+        found = victory_with_constant_luck(rounds, luck_succeeds(11), 12, 12, as_printed=printed)
+        assert float(found) == pytest.approx(value, abs=5e-7)
 
 
 # The rules of thumb for Fighting Fantasy combat
@@ -465,9 +462,6 @@ def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept
 # The maps of combat: colours are exact values, digits the strategies, frames the mistakes
 
 
-COSTLY, TIED = 8, 4
-
-
 @pytest.fixture(scope="module")
 def solved(results: Path) -> SolvedTask:
     return solve_task(read_bench(results).tasks[0], results)
@@ -510,16 +504,12 @@ def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> Non
 
 def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:
     table = solved.table
-    policies = [(data["optimal"], solved.solution.policies[0])]
-    policies += [(a, b.policies[0]) for a, b in zip(data["learned"], solved.agents, strict=True)]
-    for which, policy in policies:
+    shown = data["optimal"], *data["learned"]
+    for which, owner in zip(shown, (solved.solution, *solved.agents), strict=True):
         values, codes = cells(data, which)
         for d, luck, hero, opponent in np.argwhere(~np.isnan(values)):
-            tests = {}
-            for result in ("won", "lost"):
-                state = Combat(data["differences"][d], hero + 1, opponent + 1, luck, result)
-                tests[result] = policy.probabilities[table.index[state], TEST] == 1
-            expected = {(True, True): 1, (False, True): 2, (True, False): 3}.get(
-                (tests["won"], tests["lost"]), 0
-            )
+            before = data["differences"][d], hero + 1, opponent + 1, luck
+            won, lost = (table.index[Combat(*before, result)] for result in ("won", "lost"))
+            tests = owner.policies[0].probabilities[[won, lost], TEST] == 1
+            expected = {(True, True): 1, (False, True): 2, (True, False): 3}.get(tuple(tests), 0)
             assert codes[d, luck, hero, opponent] & 3 == expected

@@ -15,6 +15,7 @@ import pytest
 from doc_pages import DOCS, check_figure
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import assert_refused
 from tree_checks import assert_solved_as_table
 
 from solvent import make_game
@@ -125,10 +126,9 @@ def test_chances_of_sums_are_accurate_to_the_last_digits(most: int, sides: int, 
 @pytest.mark.parametrize("at", [(0, 0), (3, 17), (17, 17), (20, 0)])
 def test_an_error_in_any_rating_widens_the_bracket(table: str, at: tuple[int, int]) -> None:
     solution = solve_greed(20, 4)
-    ratings = {"normal": solution.normal.copy(), "last": solution.last.copy()}
-    assert error_bound(**ratings, sides=4) == solution.error
+    assert error_bound(solution.normal, solution.last, 4) == solution.error
     for shift in (1e-6, -1e-6):
-        wrong = {name: values.copy() for name, values in ratings.items()}
+        wrong = {"normal": solution.normal.copy(), "last": solution.last.copy()}
         wrong[table][at] += shift
         assert error_bound(**wrong, sides=4) > 1e-6
 
@@ -139,17 +139,18 @@ def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: 
     limit, sides = 9, 3
     exact = exact_ratings(limit, sides)
     noise = np.random.default_rng(seed).uniform(-size, size, (2, limit + 1, limit + 1))
-    normal = exact.normal.astype(float) + noise[0]
-    last = exact.last.astype(float) + noise[1]
-    assert error_bound(normal, last, sides) >= max(np.abs(noise).max(), 0.0)
+    wrong = np.add(noise, (exact.normal.astype(float), exact.last.astype(float)))
+    assert error_bound(*wrong, sides) >= np.abs(noise).max()
 
 
 def test_a_bracket_that_is_too_wide_and_scores_beyond_the_limit_are_refused() -> None:
-    with pytest.raises(CertificateError, match="greed with limit 100 and sides 6"):
-        solve_greed(tolerance=1e-15)
-    for score, other in ((-1, 0), (0, 101)):
-        with pytest.raises(ValueError, match="allowed are whole numbers from 0 to 100"):
-            solve_greed().ratings(score, other)
+    beyond = "allowed are whole numbers from 0 to 100"
+    rows: tuple[tuple[Any, str], ...] = (
+        (lambda: solve_greed(tolerance=1e-15), "greed with limit 100 and sides 6"),
+        (lambda: solve_greed().ratings(-1, 0), beyond),
+        (lambda: solve_greed().ratings(0, 101), beyond),
+    )
+    assert_refused(rows, error=(CertificateError, ValueError))
 
 
 def test_rules_are_solved_by_the_kernel_which_agrees_with_the_table_in_every_state() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from refusals import assert_refused
 from written_games import transcript
 
 from solvent.games.greed import rules
@@ -57,9 +58,14 @@ def test_large_tables_have_the_probabilities_of_the_rules_to_the_last_bit() -> N
 
 
 def test_a_table_that_would_fill_the_memory_is_refused() -> None:
-    for limit, sides in ((300, 6), (10_000, 1), (10_000, 10_000)):
-        with pytest.raises(TooManyStatesError, match=f"greed with limit {limit}"):
-            compile_game(Greed(limit, sides))
+    assert_refused(
+        (
+            (Greed(limit, sides), f"greed with limit {limit}")
+            for limit, sides in ((300, 6), (10_000, 1), (10_000, 10_000))
+        ),
+        compile_game,
+        TooManyStatesError,
+    )
 
 
 def test_a_table_fits_if_its_outcomes_and_few_more_do(monkeypatch: pytest.MonkeyPatch) -> None:

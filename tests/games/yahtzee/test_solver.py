@@ -155,11 +155,13 @@ def check_value(fact: str, solution: YahtzeeSolution, digits: int) -> None:
 def test_the_official_game(official: YahtzeeSolution) -> None:
     check_value("expected score, official rules", official, 4)
     layers, rules = official.layers, official.layers.rules
-    reached = layers.n_states + layers.states(len(BOXES))
-    assert ours("cards that can be reached, full ones included") == reached
+    assert ours("cards that can be reached, full ones included") == (
+        layers.n_states + layers.states(len(BOXES))
+    )
     assert ours("largest score") == published("largest score") == official.game.most
-    said = FACTS["rolls of five dice, and dice that may be kept of them"][2]
-    assert said == f"{len(rules.dice) - rules.base}, {len(rules.dice)}"
+    assert FACTS["rolls of five dice, and dice that may be kept of them"][2] == (
+        f"{len(rules.dice) - rules.base}, {len(rules.dice)}"
+    )
     for text in (f"{layers.n_states:,} *cards*", f"{756 * layers.n_states // 10**6} million"):
         assert text in PAGE
 
@@ -205,17 +207,13 @@ def found(official: YahtzeeSolution) -> dict[str, Any]:
     return {name: script()["distribution"](official, name) for name in ("optimal", "greedy")}
 
 
-def median(scores: Any) -> int:
-    return int(np.searchsorted(np.cumsum(scores), 0.5))
-
-
 @pytest.mark.slow
 def test_the_distribution_of_the_score(
     found: dict[str, Any], official: YahtzeeSolution, free: YahtzeeSolution
 ) -> None:
     moments = script()["mean_and_deviation"]
-    least = bounds("standard deviation, official rules")[0]
-    assert least == round(moments(found["optimal"])[1], 5)
+    deviation = round(moments(found["optimal"])[1], 5)
+    assert bounds("standard deviation, official rules")[0] == deviation
     greedy = score_policy(official, "greedy")
     fact = "expected score of greedy play, official rules"
     assert ours(fact) == pytest.approx(greedy.value, abs=5e-10)
@@ -225,11 +223,14 @@ def test_the_distribution_of_the_score(
     deviation = "standard deviation, jokers go anywhere"
     assert bounds(deviation)[0] == round(moments(of_verhoeff)[1], 5)
     assert round(bounds(deviation)[1], 4) == published(deviation)
-    assert median(found["optimal"]) == 248
+    official_median, other_median = (
+        np.searchsorted(np.cumsum(scores), 0.5) for scores in (found["optimal"], of_verhoeff)
+    )
+    assert official_median == 248
     # Only thirteen Yahtzees in the best order: possible, and hardly ever.
     assert 0 < found["optimal"][1575] < 1e-18
     fact = "median, jokers go anywhere"
-    assert ours(fact) == published(fact) == median(of_verhoeff)
+    assert ours(fact) == published(fact) == other_median
 
 
 def test_the_range_of_the_deviation_is_that_of_all_tied_choices(
@@ -271,8 +272,9 @@ def test_the_deviations_and_the_figure_are_those_of_the_script(
     official: YahtzeeSolution, free: YahtzeeSolution, found: dict[str, Any]
 ) -> None:
     for rules, solution in (("official rules", official), ("jokers go anywhere", free)):
-        spread = script()["deviations"](solution)
-        assert bounds(f"standard deviation, {rules}") == [round(one, 5) for one in spread]
+        assert bounds(f"standard deviation, {rules}") == [
+            round(one, 5) for one in script()["deviations"](solution)
+        ]
     kept = (DOCS / "textbook" / "yahtzee-scores.svg").read_text(encoding="utf-8")
     drawn, expected = (
         [float(number) for line in re.findall(r'<polyline[^>]* points="([^"]+)"', svg)
@@ -406,10 +408,14 @@ def test_a_network_is_trained_without_a_table_and_scored(tmp_path: Path) -> None
 def test_ppo_learns_more_than_uniform_play_knows(tmp_path: Path) -> None:
     from solvent.training import train
 
-    kwargs = {"observation": "vector"}
-    steps: dict[str, Any] = {"timesteps": 500_000, "evaluations": 5, "progress": False}
     result = train(
-        "solvent/Yahtzee-v0", "maskable_ppo", folder=tmp_path / "run", env_kwargs=kwargs, **steps
+        "solvent/Yahtzee-v0",
+        "maskable_ppo",
+        timesteps=500_000,
+        folder=tmp_path / "run",
+        env_kwargs={"observation": "vector"},
+        evaluations=5,
+        progress=False,
     )
     # Uniform play has 46 points on average; a run of twelve times as many steps ends at 214.
     assert result.curve[-1].mean > 100
@@ -418,10 +424,10 @@ def test_ppo_learns_more_than_uniform_play_knows(tmp_path: Path) -> None:
 def test_the_scores_of_trained_networks_on_the_page_are_those_that_are_kept() -> None:
     kept = json.loads((DOCS / "evidence" / "yahtzee.json").read_text(encoding="utf-8"))
     scores = [f"{run['value']:.2f}" for run in kept["runs"]]
-    greedy = float(FACTS["expected score of greedy play, official rules"][2])
     assert (
         f"Tuned MaskablePPO reaches {scores[0]}, {scores[1]} and {scores[2]} with three seeds "
-        f"(`docs/evidence/yahtzee.json`), greedy play {greedy:.2f} and the optimum "
+        f"(`docs/evidence/yahtzee.json`), greedy play "
+        f"{ours('expected score of greedy play, official rules'):.2f} and the optimum "
         f"{kept['optimum']:.2f}." in " ".join(PAGE.split())
     )
     assert kept["optimum"] == game_specs()["yahtzee"].environments["solvent/Yahtzee-v0"].optimum
