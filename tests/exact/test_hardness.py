@@ -150,11 +150,9 @@ def test_random_problems_by_enumeration() -> None:
 
 
 def test_a_bait_asks_for_foresight_that_grows_with_the_corridor() -> None:
-    horizons = [
-        solvent.hardness(Corridor(rooms=rooms, doors=2, bait=0.3)).effective_horizon
-        for rooms in (8, 16, 32)
-    ]
-    assert horizons == [2, 4, 11]
+    for rooms, horizon in ((8, 2), (16, 4), (32, 11)):
+        corridor = Corridor(rooms=rooms, doors=2, bait=0.3)
+        assert solvent.hardness(corridor).effective_horizon == horizon
 
 
 def test_ties_constants_without_a_value_and_what_is_too_large_for_a_diameter() -> None:
@@ -163,8 +161,7 @@ def test_ties_constants_without_a_value_and_what_is_too_large_for_a_diameter() -
     # From the state beside the hole every way is as good; such visits are 14 of 46.
     assert lake.ties == pytest.approx(14 / 46)
     cliff = solvent.hardness("CliffWalking-v1")
-    assert cliff.gap_constant == inf
-    assert cliff.diameter == 14
+    assert (cliff.gap_constant, cliff.diameter) == (inf, 14)
     again = json.loads(json.dumps(lake.to_dict()))
     assert again["action_gaps"]["0.5"] == pytest.approx(dict(lake.action_gaps)[0.5])
     assert re.search(r"(?ms)^value +0$.*^effective horizon ", repr(replace(lake, value=-0.0)))
@@ -262,8 +259,7 @@ def test_the_ladder_of_the_page(row: list[str]) -> None:
         rules = game_of(game)
         [(_, start, _)] = rules.initial()
         after = rules.transition(start, (0,))
-        ends = sum(o.probability for o in after if rules.is_terminal(o.state))
-        assert ends == Fraction(stop)
+        assert sum(o.probability for o in after if rules.is_terminal(o.state)) == Fraction(stop)
     assert (stop == "discount") == ("discount" in arguments)
 
 

@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Iterable
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import inf
 
 import numpy as np
@@ -23,6 +24,7 @@ from rational_tables import (
     table_of,
     truth,
 )
+from refusals import assert_refused
 
 from solvent.exact import (
     CertificateError,
@@ -69,9 +71,8 @@ def siege(day: float, night: float, toll: float = 0.0, *, ambush: bool = False) 
 def test_endless_play_that_is_paid_has_no_value() -> None:
     game = siege(day=3, night=-1, toll=1)
     policy = TabularPolicy.deterministic(game, np.zeros(3, int), name="by day")
-    for answered in (best_response, response_values):
-        with pytest.raises(ImproperGameError):
-            answered(game, policy)
+    rows = [(partial(answered, game, policy), "") for answered in (best_response, response_values)]
+    assert_refused(rows, error=ImproperGameError)
 
 
 @pytest.mark.parametrize(("player", "toll"), [(0, 1), (1, -1)])
@@ -84,25 +85,20 @@ def test_a_policy_that_pays_for_ever_is_scored_among_others(player: int, toll: i
     assert comparable_score(game, policy, solution).value == found.value
     assert exploitability(game, policy, solution) == np.inf
     optimum = (1 - 2 * player) * solution.value
-    costly = -np.inf, optimum, np.inf, np.inf, -np.inf, np.nan, np.inf, game.states[0]
-    assert found == Score(*costly)
+    assert found == Score(-np.inf, optimum, np.inf, np.inf, -np.inf, np.nan, np.inf, game.states[0])
     # The same of a policy of which no value is known.
-    unknown = np.nan, optimum, np.nan, np.nan, np.nan, np.nan, np.nan, game.states[0]
-    assert str(without_value(game, policy, solution)) == str(Score(*unknown))
+    assert str(without_value(game, policy, solution)) == str(
+        Score(np.nan, optimum, *[np.nan] * 5, game.states[0])
+    )
     other = TabularPolicy.deterministic(game, np.full(3, 1), player=player)
     assert comparable_score(game, other, solution) == score(game, other, solution)
 
 
-def by_night(chance: float) -> tuple[TabularGame, TabularPolicy]:
-    """An ambush, and a policy that attacks by night with some probability."""
-    game = siege(day=3, night=1, ambush=True)
-    chances = np.where(game.terminal, 0.0, [[1 - chance], [chance]])
-    return game, TabularPolicy.of(game, chances.T)
-
-
 @pytest.mark.parametrize(("chance", "value"), [(1e-90, 0), (1e-13, 0), (1e-6, 1), (0.5, 1)])
 def test_nobody_waits_for_a_blunder_that_never_comes(chance: float, value: int) -> None:
-    game, policy = by_night(chance)
+    """In an ambush, of a policy that attacks by night with some probability."""
+    game = siege(day=3, night=1, ambush=True)
+    policy = TabularPolicy.of(game, np.where(game.terminal, 0.0, [[1 - chance], [chance]]).T)
     answer = best_response(game, policy, tolerance=1e-6)
     assert answer.value == pytest.approx(value, abs=1e-6)
     if chance == 1e-6:  # A long wait is as exact as a short one.
@@ -336,8 +332,6 @@ def test_a_loop_that_either_player_may_stop_is_refused() -> None:
     assert conventional_values(IN_TURN, [0, 1]) == (0, 1)
     for rows, owners in ((IN_TURN, [0, 1]), exchanged(IN_TURN, [0, 1])):
         game = table_of(rows, owners=owners)
-        with pytest.raises(ImproperGameError, match=r"who has to end it.* with a discount"):
-            solve(game)
         choices = [np.array([*np.equal(owners, player), False]) for player in (0, 1)]
         go_on, stop = (
             [TabularPolicy.deterministic(game, n * own, player=p) for p, own in enumerate(choices)]
@@ -345,23 +339,26 @@ def test_a_loop_that_either_player_may_stop_is_refused() -> None:
         )
         sign = 1 - 2 * owners[0]
         # Nothing proves either value: that of player 0 who has to stop, and that of player 1.
-        for values, pair in (
+        pairs = (
             ([0.0, -1.0, 0.0], (stop[0], go_on[1])),
             ([1.0, 0.0, 0.0], (go_on[0], stop[1])),
-        ):
-            policies = pair if sign > 0 else (pair[1], pair[0])
-            with pytest.raises(ImproperGameError, match="rewards cancel"):
-                bracket(game, sign * np.array(values), policies)
-        for player in (0, 1):
-            with pytest.raises(ImproperGameError, match="rewards cancel"):
-                best_response(game, go_on[player])
-            # Neither has a gap of 0, whichever side it takes.
-            for policy in (go_on[player], stop[player]):
-                for number in (score, exploitability):
-                    with pytest.raises(ImproperGameError):
-                        number(game, policy)
-        with pytest.raises(ImproperGameError, match="rewards cancel"):
-            nash_conv(game, *go_on)
+        )
+        refused = [
+            (partial(solve, game), r"who has to end it.* with a discount"),
+            *(
+                (partial(bracket, game, sign * np.array(values), pair[::sign]), "rewards cancel")
+                for values, pair in pairs
+            ),
+            *((partial(best_response, game, policy), "rewards cancel") for policy in go_on),
+            (partial(nash_conv, game, *go_on), "rewards cancel"),
+            # No policy has a gap of 0, whichever side it takes.
+            *(
+                (partial(number, game, policy), "")
+                for number in (score, exploitability)
+                for policy in (*go_on, *stop)
+            ),
+        ]
+        assert_refused(refused, error=ImproperGameError)
         # With a discount of 1/2 both go on: v = 1 + w / 2 and w = -1 + v / 2.
         assert solve(discounted(game, 0.5)).value == pytest.approx(sign * 2 / 3, abs=1e-12)
 

@@ -13,6 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from layered_games import shop
 from rational_tables import END, Row, table_of
+from refusals import assert_refused
 from two_players import random_policy
 
 from solvent import make_game
@@ -124,8 +125,9 @@ def test_neither_player_gains_by_leaving_the_solution_nor_more_than_the_optimum(
     again = table.expectation(solution.values)
     np.testing.assert_allclose(again, solution.action_values, atol=1e-12)
     for player, sign in ((0, 1), (1, -1)):
-        best = exploitability(table, solution.policies[player], solution)
-        assert best == pytest.approx(0, abs=1e-8)
+        assert exploitability(table, solution.policies[player], solution) == pytest.approx(
+            0, abs=1e-8
+        )
         policy = random_policy(table, player, seed)
         answer = best_response(table, policy)
         loss = sign * (solution.value - answer.value)
@@ -196,8 +198,9 @@ def test_an_end_that_one_minus_staying_cannot_see_counts() -> None:
     """1 - 1e-17 is 1 in floats; the ways out are told from nothing all the same."""
     table = table_of([[[(1.0, 0, 0.0), (1e-17, END, 1.0), (1e-17, END, 0.0)]]])
     solution = solve(table)
-    values = [solution.value, policy_value(table, TabularPolicy.uniform(table))[0]]
-    assert values == pytest.approx([0.5, 0.5], abs=1e-15)
+    assert [solution.value, policy_value(table, TabularPolicy.uniform(table))[0]] == pytest.approx(
+        [0.5, 0.5], abs=1e-15
+    )
     assert solution.upper - solution.lower < 1e-14
 
 
@@ -212,13 +215,20 @@ def test_alone_a_policy_has_no_worst_opponent_and_keeps_its_rarest_actions() -> 
 
 def test_a_larger_tolerance_reaches_the_brackets_of_both_players() -> None:
     table = compile_game(Pig(target=10))
-    for game in (table, compile_game(FightingFantasy(stamina=4, opponent_stamina=4))):
-        with pytest.raises(CertificateError, match=r"wider than .*tolerance= accepts it"):
-            solve(game, tolerance=1e-300)
-    wrong: Any
-    for wrong in (np.nan, -1.0, "small"):
-        with pytest.raises(ValueError, match=r"^tolerance is .*; allowed are numbers from 0"):
-            solve(table, tolerance=wrong)
+    wide, wrong = (
+        r"wider than .*tolerance= accepts it",
+        "^tolerance is .*; allowed are numbers from 0",
+    )
+    combat = compile_game(FightingFantasy(stamina=4, opponent_stamina=4))
+    assert_refused(
+        [(game, wide) for game in (table, combat)],
+        lambda game: solve(game, tolerance=1e-300),
+        CertificateError,
+    )
+    assert_refused(
+        [(tolerance, wrong) for tolerance in (np.nan, -1.0, "small")],
+        lambda tolerance: solve(table, tolerance=tolerance),
+    )
     for tolerance in (0, 1, np.float32(0.5)):
         assert solve(table, tolerance=tolerance).value == pytest.approx(
             solve(table).value, rel=1e-13
@@ -229,17 +239,14 @@ def test_policies_of_the_wrong_player_or_game_are_refused() -> None:
     pig = compile_game(Pig(target=5))
     first, second = (TabularPolicy.uniform(pig, player=player) for player in (0, 1))
     other = TabularPolicy.uniform(compile_game(Pig(target=6)))
-    for policies, message in (
-        ([first], "player 1 has a choice"),
-        ([first, first], "2 policies were given for player"),
-        ([other, second], "was made for the model"),
-    ):
-        with pytest.raises(ValueError, match=message):
-            policy_value(pig, *policies)
-    with pytest.raises(ValueError, match="player 1 has a choice"):
-        solve_linear_program(pig)
-    with pytest.raises(ValueError, match=r"game is 'pig'; expected is its table"):
-        policy_value("pig", first, second)  # type: ignore[arg-type]
+    rows: list[tuple[Any, ...]] = [
+        (policy_value, (pig, first), "player 1 has a choice"),
+        (policy_value, (pig, first, first), "2 policies were given for player"),
+        (policy_value, (pig, other, second), "was made for the model"),
+        (policy_value, ("pig", first, second), r"game is 'pig'; expected is its table"),
+        (solve_linear_program, (pig,), "player 1 has a choice"),
+    ]
+    assert_refused(rows, lambda call, given: call(*given))
 
 
 # Cycles that are solved together have the values that they have one by one

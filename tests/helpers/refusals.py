@@ -8,7 +8,7 @@ from typing import Any
 def assert_refused(
     rows: Iterable[tuple[Any, ...]],
     call: Callable[..., object] = lambda use: use(),
-    error: type[Exception] = ValueError,
+    error: type[Exception] | tuple[type[Exception], ...] = ValueError,
 ) -> None:
     """Call with the entries of each row but the last, which the error's one line has to match."""
     for *given, message in rows:

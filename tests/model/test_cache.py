@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import pytest
 from numpy.typing import NDArray
+from refusals import assert_refused
 
 from solvent.exact.solver import cached_solution, solve_table
 from solvent.games import FightingFantasy, FootballStrategy, Greed, Pig
@@ -221,10 +222,10 @@ def test_a_solution_that_was_kept_is_the_one_that_is_found(
         for policy, other in zip(own.policies, found.policies, strict=True):
             assert (policy.player, policy.name) == (other.player, other.name)
             np.testing.assert_array_equal(policy.probabilities, other.probabilities)
-    with pytest.raises(AssertionError, match="solved again"):
-        cached_solution(table, tolerance=1e-6)
-    with pytest.raises(AssertionError, match="solved again"):
-        cached_solution(compile_game(Pig(target=6)))
+    others = ((table, 1e-6, "solved again"), (compile_game(Pig(target=6)), None, "solved again"))
+    assert_refused(
+        others, lambda game, tolerance: cached_solution(game, tolerance=tolerance), AssertionError
+    )
 
 
 @dataclass(frozen=True)
@@ -291,9 +292,9 @@ def test_states_of_other_kinds_are_not_stored(state: Any) -> None:
 
 
 def test_a_file_names_no_class_of_another_package() -> None:
-    for name in ("subprocess:Popen", f"{__name__}:Counted", f"{__name__}:Nobody"):
-        with pytest.raises(UnpackableError, match="not a class of"):
-            find_class(name, PACKAGE)
+    names = ("subprocess:Popen", f"{__name__}:Counted", f"{__name__}:Nobody")
+    rows = [(name, PACKAGE, "not a class of") for name in names]
+    assert_refused(rows, find_class, UnpackableError)
 
 
 def test_where_compiled_code_cannot_be_kept_it_is_compiled_all_the_same(

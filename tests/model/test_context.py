@@ -83,8 +83,7 @@ def misrounded() -> list[float]:
 
 
 def test_the_ninja_climbs_wounded_at_night_in_the_rain() -> None:
-    climbing = Check("climbing", "0.8", (("wounded", -0.35), ("night", 0.1)))
-    ninja = climbing.given(("rain", -0.05))
+    ninja = Check("climbing", "0.8", (("wounded", -0.35), ("night", 0.1))).given(("rain", -0.05))
     assert ninja.probability == modified_exactly("4/5", "-3/10")
     assert ninja.explain() == "80% climbing; wounded -35%, night +10%, rain -5%: 53.15%"
 

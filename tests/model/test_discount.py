@@ -125,8 +125,7 @@ def test_a_discounted_game_has_what_the_game_has(game: Any) -> None:
     found = discounted(game, 0.9)
     assert isinstance(found, Alternating) == isinstance(game, Alternating)
     state = game.initial()[0].state
-    legal = tuple(own[-1] for own in game.legal_actions(state))
-    after = game.transition(state, legal)[-1].state
+    after = game.transition(state, tuple(own[-1] for own in game.legal_actions(state)))[-1].state
     for method, args in (
         ("place", (state,)),
         ("coordinates", (state,)),
@@ -200,8 +199,8 @@ def test_the_table_of_the_rules_is_the_transformed_table() -> None:
 
 def test_rewards_of_a_discounted_game_have_no_bound_unless_they_are_chances() -> None:
     assert discounted(Pig(target=4), 0.9).info.reward_range == Pig(target=4).info.reward_range
-    points = compile_game(LAKE)
-    points = replace(points, info=replace(points.info, unit="points"))
+    chances = compile_game(LAKE)
+    points = replace(chances, info=replace(chances.info, unit="points"))
     assert discounted(points, 0.9).info.reward_range == (-np.inf, np.inf)
 
 
@@ -233,8 +232,7 @@ def test_the_end_is_a_state_of_its_own_behind_all_others() -> None:
 
 
 def test_ends_with_one_reward_are_one_outcome_and_keep_their_rewards() -> None:
-    rewards = [1.0, 2.0, 1.0]
-    table = discounted(endless([[[(0.25, 0, rewards[0]), (0.25, 1, 2.0), (0.5, 2, 1.0)]]] * 3), 0.5)
+    table = discounted(endless([[[(0.25, 0, 1.0), (0.25, 1, 2.0), (0.5, 2, 1.0)]]] * 3), 0.5)
     first = slice(0, table.outcome_start[1])
     assert table.next_state[first].tolist() == [0, 1, 2, 3, 3]
     assert table.probability[first].tolist() == [0.125, 0.125, 0.25, 0.375, 0.125]
@@ -243,19 +241,19 @@ def test_ends_with_one_reward_are_one_outcome_and_keep_their_rewards() -> None:
 
 def test_other_numbers_are_no_discounts_and_a_game_is_discounted_once() -> None:
     wrong = (0, 1.01, -0.5, float("nan"), None, True, "a lot", "0", [0.9])
-    numbers = [(number, r"^discount is .*; allowed are numbers above 0 and") for number in wrong]
     for game in (LAKE, compile_game(LAKE)):
-        assert_refused(numbers, lambda number, game=game: discounted(game, number))
-        again = [(discounted(game, 0.9), r"FrozenLake-v1 is discounted by (0\.9|9/10) already")]
-        assert_refused(again, lambda game: discounted(game, 0.9))
-    with pytest.raises(TypeError, match=r"game is 'pig'; expected rules or a table"):
-        discounted("pig", 0.9)  # type: ignore[call-overload]
+        refused: list[tuple[Any, ...]] = [
+            *((game, x, "^discount is .*; allowed are numbers above 0 and") for x in wrong),
+            (discounted(game, 0.9), 0.9, r"FrozenLake-v1 is discounted by (0\.9|9/10) already"),
+        ]
+        assert_refused(refused, discounted)
+    rows: list[Any] = [("pig", 0.9, "game is 'pig'; expected rules or a table")]
+    assert_refused(rows, discounted, TypeError)
 
 
 def test_a_discount_that_no_float_is_stays_exact() -> None:
-    game = discounted(LAKE, Fraction(2, 3))
-    assert dict(game.info.parameters)["discount"] == "2/3"
-    assert discounted(LAKE, "2/3").info == game.info
+    for discount in (Fraction(2, 3), "2/3"):
+        assert dict(discounted(LAKE, discount).info.parameters)["discount"] == "2/3"
 
 
 @settings(max_examples=examples(60), deadline=None)
@@ -287,8 +285,7 @@ def test_the_value_of_a_policy_is_its_discounted_return(
 @pytest.mark.parametrize("cyclic", [False, True])
 @pytest.mark.parametrize("discount", [0.3, 0.7])
 def test_the_optimum_is_that_of_value_iteration(kind: str, cyclic: bool, discount: float) -> None:
-    plain = compile_game(RandomGame(seed=3, kind=kind, cyclic=cyclic))
-    table = discounted(plain, discount)
+    table = discounted(compile_game(RandomGame(seed=3, kind=kind, cyclic=cyclic)), discount)
     found = solve(table)
     *_, last = shapley_iteration(table)
     assert found.values == pytest.approx(last.V, abs=1e-8)

@@ -55,8 +55,8 @@ def test_a_lock_that_is_a_link_empties_no_file(tmp_path: Path) -> None:
 
 def test_json_is_what_the_standard_says() -> None:
     assert parse_json(b'{"a": [1, 2.5, null, true]}') == {"a": [1, 2.5, None, True]}
-    for text in ("NaN", "Infinity", "-Infinity", "[1e999]", '{"a": -1e400}', "[", ""):
-        assert_refused([(text, ".")], parse_json)
+    wrong = ("NaN", "Infinity", "-Infinity", "[1e999]", '{"a": -1e400}', "[", "")
+    assert_refused(((text, ".") for text in wrong), parse_json)
     assert math.isnan(parse_json('{"a": NaN}', nan=True)["a"])
     assert parse_json("[Infinity, -Infinity]", infinite=True) == [math.inf, -math.inf]
     rows = (

@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 import gymnasium as gym
 import numpy as np
 import pytest
+from refusals import assert_refused
 
 import solvent
 from solvent.exact import solve
@@ -57,9 +58,9 @@ REFUSED: list[tuple[Any, Any, dict[str, Any], str]] = [
 
 
 def test_a_wrong_dictionary_is_refused() -> None:
-    for transitions, start, parts, message in REFUSED:
-        with pytest.raises(ValueError, match=message):
-            GymnasiumTable(transitions, start, **parts)
+    assert_refused(
+        REFUSED, lambda transitions, start, parts: GymnasiumTable(transitions, start, **parts)
+    )
 
 
 def test_the_board_is_that_of_the_environment() -> None:
@@ -85,22 +86,31 @@ def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
     assert solve(GymnasiumTable.from_env(env)).value == 2
     uniform = TabularPolicy.uniform(compile_game(GymnasiumTable.from_env(env)))
     assert solvent.score(env, uniform).optimum == 2
-    for starts in ((1, 2), (7,)):
-        env.starts = starts
-        with pytest.raises(ValueError, match=r"64 resets lead to \[.*\]; expected one state of P"):
-            GymnasiumTable.from_env(env)
-    listed: Any = Undeclared()
-    listed.P, listed.initial_state_distrib = [*env.P.values()], [0.0, 1.0, 0.0]
-    with pytest.raises(ValueError, match=r"^the table of transitions of .* cannot be read"):
-        solve(listed)
+    rows: list[tuple[dict[str, Any], str]] = [
+        ({"starts": (1, 2)}, r"64 resets lead to \[.*\]; expected one state of P"),
+        ({"starts": (7,)}, r"64 resets lead to \[.*\]; expected one state of P"),
+        (
+            {"P": [*env.P.values()], "initial_state_distrib": [0.0, 1.0, 0.0]},
+            "^the table of transitions of .* cannot be read",
+        ),
+    ]
+
+    def changed(parts: dict[str, Any]) -> None:
+        other = Undeclared()
+        vars(other).update(parts)
+        solve(other)
+
+    assert_refused(rows, changed)
 
 
 def test_thirds_are_taken_for_thirds_and_rare_branches_are_kept() -> None:
     """A chance of 1e-8 is no simple fraction, and is not rounded to none."""
     game = GymnasiumTable(coin(1 / 3, 0.6666666666666667), [1])
     [outcome] = game.initial()
-    found = {one.probability for one in game.transition(outcome.state, (0,))}
-    assert found == {Fraction(1, 3), Fraction(2, 3)}
+    assert {one.probability for one in game.transition(outcome.state, (0,))} == {
+        Fraction(1, 3),
+        Fraction(2, 3),
+    }
     rare = GymnasiumTable(coin(1e-8, 1 - 1e-8), [1])
     assert solve(rare).value == pytest.approx(1e-8, rel=1e-6)
 

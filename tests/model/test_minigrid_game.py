@@ -147,9 +147,11 @@ def test_an_environment_at_hand_is_its_layout_as_it_is_now() -> None:
 def test_a_task_of_a_suite_names_a_layout_and_nothing_else() -> None:
     task = Task(environment=SMALL[1], env_kwargs={"layout": 2, "view": "full"})
     assert task_game(task).optimum[0] == solvent.solve(make_game(SMALL[1], layout=2)).value
-    for wrong in ({"render_mode": "human"}, {"entry_point": "os:system"}):
-        with pytest.raises(ValueError, match="unexpected keyword argument"):
-            task_game(Task(environment=SMALL[1], env_kwargs=wrong))
+    wrong = ({"render_mode": "human"}, {"entry_point": "os:system"})
+    assert_refused(
+        [(parameters, "unexpected keyword argument") for parameters in wrong],
+        lambda parameters: task_game(Task(environment=SMALL[1], env_kwargs=parameters)),
+    )
 
 
 def test_a_policys_file_names_the_environment_to_a_process_that_has_not_met_it() -> None:

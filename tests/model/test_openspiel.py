@@ -133,8 +133,7 @@ REFUSED: list[tuple[Callable[[], object], str]] = [
 
 def test_what_no_best_policy_per_state_exists_for_is_refused() -> None:
     assert_refused(REFUSED)
-    free = solve(compile_game(game_from_openspiel("pig(winscore=5)", limit=False)))
-    assert 0 < free.value < 1
+    assert 0 < solve(compile_game(game_from_openspiel("pig(winscore=5)", limit=False))).value < 1
 
 
 def test_games_for_one_and_in_turn_and_at_once_keep_the_contract() -> None:
@@ -149,8 +148,7 @@ def test_by_name_everywhere() -> None:
     assert dict(game.info.parameters)["winscore"] == 5
     told = answer("solve", "openspiel:nim", "--pile-sizes", "1;2;3", "--json")
     assert told["value"] == pytest.approx(-1)
-    shown = said("solve", "openspiel:pig", "--winscore", "4", "--limit", "false")
-    assert "openspiel:pig" in shown
+    assert "openspiel:pig" in said("solve", "openspiel:pig", "--winscore", "4", "--limit", "false")
     assert "--winscore" in said("list", "openspiel:pig")
 
 
@@ -228,8 +226,9 @@ def test_a_policy_of_openspiel_is_worth_here_what_it_is_there() -> None:
         ours = [policy_from_openspiel(table, theirs, player=player) for player in (0, 1)]
         assert (ours[0].probabilities != TabularPolicy.uniform(table).probabilities).any()
         expected = policy_value(game.new_initial_state(), [theirs, theirs])[0]
-        value = table.at_start(solvent.policy_value(table, *ours))
-        assert value == pytest.approx(expected, abs=1e-9)
+        assert table.at_start(solvent.policy_value(table, *ours)) == pytest.approx(
+            expected, abs=1e-9
+        )
         assert solvent.nash_conv(table, *ours) == pytest.approx(nash_conv(game, theirs), abs=1e-9)
 
 

@@ -27,7 +27,6 @@ from solvent.model import (
     RationalGame,
     Rules,
     TabularPolicy,
-    TooManyStatesError,
     VectorizedGame,
     against,
     check_game,
@@ -64,18 +63,18 @@ def test_a_row_is_a_state_and_a_legal_joint_action(pig: Any) -> None:
             assert pig.reward[k] == pytest.approx(
                 float(sum(o.probability * o.reward for o in outcomes))
             )
-    start = int(np.argmax(pig.initial))
-    with pytest.raises(ValueError, match=r"action 1 of player 0 is not legal .* legal are \[0\]"):
-        pig.row(start, (1, 0))
+    start, illegal = (
+        int(np.argmax(pig.initial)),
+        "action 1 of player 0 is not legal .* legal are .0.",
+    )
+    assert_refused([(start, (1, 0), illegal)], pig.row)
 
 
 def test_who_is_on_turn_acts_and_without_turns_everybody_does(pig: Any) -> None:
+    both = compile_game(RandomGame(3, "simultaneous", cyclic=False))
     for player in (0, 1):
-        owned = [
-            not pig.terminal[s] and pig.states[s].player == player for s in range(len(pig.states))
-        ]
-        assert pig.on_turn(player).tolist() == owned
-        both = compile_game(RandomGame(3, "simultaneous", cyclic=False))
+        owned = np.array([state.player == player for state in pig.states]) & ~pig.terminal
+        assert pig.on_turn(player).tolist() == owned.tolist()
         assert both.on_turn(player).tolist() == (~both.terminal).tolist()
 
 
@@ -103,8 +102,7 @@ def test_arrays_in_the_shapes_of_other_packages_are_solved_to_their_published_va
         solved = solve(from_arrays(P, R, discount="0.9"))
         np.testing.assert_allclose(solved.values[:3], [26.244, 29.484, 33.484], rtol=1e-9)
     ended = from_arrays(forest, felled, start=[1, 0, 0], terminal=[2])
-    assert ended.terminal.tolist() == [False, False, True]
-    assert ended.initial.tolist() == [1, 0, 0]
+    assert (ended.terminal.tolist(), ended.initial.tolist()) == ([False, False, True], [1, 0, 0])
     assert ended.observation[0][:3].tolist() == [[0], [0.5], [1]]
     over = from_arrays(np.ones((1, 1, 1)), [0], terminal=[0], actions_first=True)
     assert solve(over).value == 0
@@ -309,8 +307,7 @@ def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
     taken = mode.probabilities.argmax(axis=1)
     assert (mode.probabilities[live] == np.eye(chances.shape[1])[taken][live]).all()
     assert (chances[np.arange(len(taken)), taken] == chances.max(axis=1))[live].all()
-    tied = TabularPolicy.uniform(pig).mode().probabilities
-    assert (tied[live].argmax(axis=1) == 0).all()
+    assert (TabularPolicy.uniform(pig).mode().probabilities[live].argmax(axis=1) == 0).all()
     # Somewhere it is not the first that is possible.
     assert (mode.probabilities[:, 1] > 0)[chances[:, 0] > 0].any()
     assert (mode.player, mode.name) == (policy.player, f"{policy.name} (mode)")
@@ -322,8 +319,7 @@ def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
         f"^policy 'uniform' was made for the model {other.model_hash[:12]}, "
         f"but this pig is the model {pig.model_hash[:12]}$"
     )
-    with pytest.raises(ValueError, match=message):
-        against(pig, TabularPolicy.uniform(other, player=1))
+    assert_refused([(pig, TabularPolicy.uniform(other, player=1), message)], against)
 
 
 STATE = r"state Turn\(player=\d, scores=\(0, 0\), total=\d\)"
@@ -398,10 +394,16 @@ def test_tables_that_are_none_or_too_large_are_refused(pig: Any) -> None:
 
     rules, most = Pig(target=8, sides=4), pig.n_states
     assert compile_game(rules, reference=True, max_states=most).n_states == most
-    assert_refused([(Wide(), r"^ring: sizes is \(1048576, 1048576\); allowed")], compile_game)
-    assert_refused([(OwnTable(3), r"^tabulate\(\) of pig returned list$")], compile_game, TypeError)
-    with pytest.raises(TooManyStatesError, match=f"^pig has more than {most - 1} states; "):
-        compile_game(rules, reference=True, max_states=most - 1)
+    refused: list[tuple[Any, dict[str, Any], str]] = [
+        (Wide(), {}, r"^ring: sizes is \(1048576, 1048576\); allowed"),
+        (OwnTable(3), {}, r"^tabulate\(\) of pig returned list$"),
+        (
+            rules,
+            {"reference": True, "max_states": most - 1},
+            f"^pig has more than {most - 1} states; ",
+        ),
+    ]
+    assert_refused(refused, lambda game, how: compile_game(game, **how), (ValueError, TypeError))
 
 
 def test_what_cannot_happen_is_no_outcome(pig: Any) -> None:
@@ -433,20 +435,15 @@ def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:
     assert answer.value == best_response(pig, TabularPolicy.uniform(pig, player=1)).value
 
 
-def rationals(pig: Any) -> dict[str, Any]:
-    """The arguments of a table in rational numbers, of which 1 and 1/4 are all there are."""
-    numbers = (Fraction(0), Fraction(1, 4), Fraction(1, 2), Fraction(3, 4), Fraction(1))
-    return {
+def test_rationals_are_those_of_the_floats(pig: Any) -> None:
+    """Of a table whose probabilities and rewards are quarters."""
+    right: dict[str, Any] = {
         "table": pig,
-        "numbers": numbers,
+        "numbers": tuple(Fraction(n, 4) for n in range(5)),
         "probability": (pig.probability * 4).astype(np.int32),
         "reward": (pig.outcome_reward * 4).astype(np.int32),
         "initial": {int(np.argmax(pig.initial)): Fraction(1)},
     }
-
-
-def test_rationals_are_those_of_the_floats(pig: Any) -> None:
-    right = rationals(pig)
     assert RationalGame(**right).numbers[1] == Fraction(1, 4)
     wrong: list[tuple[str, Any, str]] = [
         (name, change(right[name]), f"^{name} does not agree with the table's$")
@@ -476,6 +473,7 @@ class Line:
     """A walk over whole numbers in which the branches of each state are given."""
 
     branches: dict[int, Any]
+    legal: Any = ([0],)
     info = INFO
 
     def initial(self) -> tuple[Outcome, ...]:
@@ -485,7 +483,7 @@ class Line:
         return state >= 0 and state not in self.branches
 
     def legal_actions(self, state: int) -> Any:
-        return ([0],)
+        return self.legal
 
     def transition(self, state: int, joint_action: Any) -> Any:
         return self.branches[state]
@@ -567,21 +565,16 @@ def test_legal_actions_that_are_not_ascending_are_refused() -> None:
         def expand(self, states: Any, joint_action: tuple[int, ...]) -> Expansion:
             return super().expand(states, joint_action)._replace(legal=False)
 
-    def compile_odd(legal: Any) -> None:
-        odd: Any = Odd({0: (Outcome(Fraction(1), 1),)})
-        odd.__dict__["legal_actions"] = lambda state: legal
-        compile_game(odd)
-
     wrong: Any = (((1, 0),), ((-1, 0),), ((0, 2),), ((0, 0),), ((),))
     assert_refused(
         (
             (legal, re.escape(f"state 0: legal actions are {legal};"))
             for legal in (*wrong, (0, 1), (0,), [0, 1], [[1, 0]], None)
         ),
-        compile_odd,
+        lambda legal: compile_game(Odd({0: (Outcome(Fraction(1), 1),)}, legal)),
     )
-    with pytest.raises(ValueError, match=r"state Place\(place=3, player=0\) has no legal action"):
-        compile_game(Stuck())
+    stuck = r"state Place\(place=3, player=0\) has no legal action"
+    assert_refused([(Stuck(), stuck)], compile_game)
 
 
 def test_a_float_is_the_decimal_that_it_prints() -> None:
@@ -637,8 +630,7 @@ def test_rules_for_arrays_are_the_rules_for_states() -> None:
     game = Ring()
     table, walked = compile_game(game), compile_game(game, reference=True)
     check_game(game)
-    assert table.model_hash == walked.model_hash
-    assert tuple(table.states) == walked.states
+    assert (table.model_hash, tuple(table.states)) == (walked.model_hash, walked.states)
     assert table.states[0] == Place(3, 0)
     assert walked.turn is not None
     assert np.array_equal(table.turn, walked.turn)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from layered_games import contents, shop
 from ray_machines import LOST_PACKAGE, Machines, free_port, other_source
+from refusals import assert_refused
 
 from solvent.exact.layered import cluster
 from solvent.exact.layered.cluster import ClusterError, RayWorkers, this_build
@@ -77,19 +78,18 @@ def test_a_process_of_another_build_refuses() -> None:
     build = this_build()
     cluster.check_build(build)
     message = r"runs another build: the source of solvent is \w+ there and changed here; install"
-    with pytest.raises(ClusterError, match=message):
-        cluster.check_build({**build, "the source of solvent": "changed"})
+    changed = {**build, "the source of solvent": "changed"}
+    assert_refused([(changed, message)], cluster.check_build, ClusterError)
 
 
 def test_an_address_that_is_none_or_where_nobody_answers_is_named() -> None:
     malformed = ("", "cluster", "http://127.0.0.1:80", "127.0.0.1", "127.0.0.1:port")
     answerless = [f"{scheme}127.0.0.1:{free_port()}" for scheme in ("", "ray://")]
-    for address, message in (
+    rows = (
         *((address, "allowed are HOST:PORT, ray://HOST:PORT and auto") for address in malformed),
         *((address, f"nothing answers at {address}") for address in answerless),
-    ):
-        with pytest.raises(ClusterError, match=message):
-            RayWorkers(address)
+    )
+    assert_refused(rows, RayWorkers, ClusterError)
 
 
 def test_the_extra_is_named_where_ray_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -25,6 +25,7 @@ from layered_games import (
     solve_each,
     solve_in,
 )
+from refusals import assert_refused
 
 from solvent.exact import write_atomically
 from solvent.exact.layered.folder import LayerFolder
@@ -49,16 +50,10 @@ def originals(layers: StartedLayers, tmp_path_factory: pytest.TempPathFactory) -
     return solve_each(tmp_path_factory.mktemp("solutions"), layers)
 
 
-@pytest.fixture(scope="module")
-def original(originals: dict[str, Path]) -> Path:
-    """A finished solution with all values."""
-    return originals["all"]
-
-
 @pytest.fixture
-def solution(original: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
-    return Path(shutil.copytree(original, tmp_path / "solution"))
+def solution(originals: dict[str, Path], tmp_path: Path) -> Path:
+    """A copy of the one with all values."""
+    return Path(shutil.copytree(originals["all"], tmp_path / "solution"))
 
 
 @pytest.fixture
@@ -121,13 +116,13 @@ LEFT: dict[str, tuple[Callable[[Path], object], int]] = {
 
 @pytest.mark.parametrize("left", LEFT)
 def test_what_a_killed_solver_leaves_does_no_harm(
-    left: str, half_done: Path, layers: StartedLayers, original: Path
+    left: str, half_done: Path, layers: StartedLayers, originals: dict[str, Path]
 ) -> None:
     leave, written = LEFT[left]
     assert not (half_done / "sheets" / "11.npy").exists()
     leave(half_done)
     assert solve_in(half_done, layers) == written
-    assert contents(half_done) == contents(original)
+    assert contents(half_done) == contents(originals["all"])
 
 
 def test_a_folder_whose_first_write_was_killed_is_begun_again(
@@ -152,7 +147,7 @@ def files_up_to(size: int) -> Iterator[None]:
 
 @pytest.mark.parametrize("refused", ["supports", "values", "record"])
 def test_when_the_disk_refuses_what_is_solved_is_kept(
-    refused: str, half_done: Path, layers: StartedLayers, original: Path
+    refused: str, half_done: Path, layers: StartedLayers, originals: dict[str, Path]
 ) -> None:
     layer = layers.layers[-3]
     values, supports = any_values(layers, layer)
@@ -170,7 +165,7 @@ def test_when_the_disk_refuses_what_is_solved_is_kept(
             store.write(layer, values, supports if refused == "supports" else None, RECORD)
         assert not store.has(layer)
     assert solve_in(half_done, layers) == 3
-    assert contents(half_done) == contents(original)
+    assert contents(half_done) == contents(originals["all"])
 
 
 def record(
@@ -296,13 +291,10 @@ def test_an_altered_layer_is_named_when_it_is_read(
     folder = Path(shutil.copytree(originals[keep], tmp_path / "x"))
     flip(folder / "sheets" / file, place)
     store = LayerFolder.open(folder, layers)
-    for attempt in (
-        *[lambda: store.read(int(file[0]))] * 2,
-        lambda: store.verify(int(file[0])),
-    ):
-        message = refusal(attempt)
-        assert f"{file}: the checksum does not match" in message
-        assert (CURE in message) == (keep == "compact")
+    for attempt in (store.read, store.read, store.verify):
+        said = refusal(lambda: attempt(int(file[0])))  # noqa: B023
+        assert f"{file}: the checksum does not match" in said
+        assert (CURE in said) == (keep == "compact")
 
 
 def test_a_bit_flipped_anywhere_in_the_manifest_is_told(
@@ -316,8 +308,9 @@ def test_a_bit_flipped_anywhere_in_the_manifest_is_told(
         path.write_bytes(whole)
     LayerFolder.open(solution, StartedLayers)
     monkeypatch.setattr("solvent.exact.layered.manifest.MOST_BYTES", 1000)
-    message = refusal(lambda: LayerFolder.open(solution, StartedLayers))
-    assert message.endswith("manifest.json: cannot be read (larger than 1,000 bytes)")
+    assert refusal(lambda: LayerFolder.open(solution, StartedLayers)).endswith(
+        "manifest.json: cannot be read (larger than 1,000 bytes)"
+    )
 
 
 def test_a_folder_with_other_things_in_it_is_left_alone(
@@ -327,11 +320,12 @@ def test_a_folder_with_other_things_in_it_is_left_alone(
     below.parent.mkdir()
     below.write_text("half a", encoding="utf-8")
     (tmp_path / "letter.txt").write_text("Dear", encoding="utf-8")
-    with pytest.raises(StoreError, match=r"is not empty and holds no solution; there is 'below'"):
-        LayerFolder.create(tmp_path, layers)
+    rows: tuple[tuple[Any, str], ...] = (
+        (LayerFolder.create, "is not empty and holds no solution; there is 'below'"),
+        (LayerFolder.open, "holds no solution; there is no manifest.json"),
+    )
+    assert_refused(rows, lambda call: call(tmp_path, layers), StoreError)
     assert set(contents(tmp_path)) == {"letter.txt", str(below.relative_to(tmp_path))}
-    with pytest.raises(StoreError, match=r"holds no solution; there is no manifest.json"):
-        LayerFolder.open(tmp_path, layers)
 
 
 # One process at a time writes into a folder, and what a killed one leaves does no harm
@@ -358,8 +352,9 @@ with locked(folder):
 @contextmanager
 def writer(folder: Path) -> Iterator[subprocess.Popen[str]]:
     """Another process that holds the folder's lock and is in the middle of writing a file."""
-    words = [sys.executable, "-c", HOLD, str(folder)]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(folder)], stdout=subprocess.PIPE, text=True
+    ) as process:
         try:
             assert process.stdout is not None
             assert process.stdout.readline() == "ready\n"
@@ -396,10 +391,6 @@ def test_a_second_process_is_told_and_a_killed_one_is_cleared_away(tmp_path: Pat
 
 
 # Folders that do not keep all values: rolling solves and compact archives
-
-
-HELPERS = Path(__file__).parents[2] / "helpers"
-PARTIAL = KEEPS[1:]
 
 
 @pytest.mark.parametrize(
@@ -447,8 +438,9 @@ def test_an_interrupted_solve_goes_on(
 ) -> None:
     folder = tmp_path / "x"
     assert solve_in(folder, layers, stop, keep) == stop
-    message = refusal(lambda: LayerFolder.open(folder, layers))
-    assert "not finished; the command that began it resumes it" in message
+    assert "not finished; the command that began it resumes it" in refusal(
+        lambda: LayerFolder.open(folder, layers)
+    )
     assert solve_in(folder, layers) == len(layers.layers) - stop
     assert contents(folder) == contents(originals[keep])
     assert solve_in(folder, layers, keep=keep) == 0
@@ -456,14 +448,17 @@ def test_an_interrupted_solve_goes_on(
 
 
 def test_one_that_was_killed_after_its_last_layer_is_finished_when_it_is_taken_up(
-    original: Path, layers: StartedLayers, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    originals: dict[str, Path],
+    layers: StartedLayers,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(LayerFolder, "finish", lambda store: None)
         solve_in(tmp_path, layers)
     assert "not finished" in refusal(lambda: LayerFolder.open(tmp_path, layers))
     LayerFolder.create(tmp_path, layers).close()
-    assert contents(tmp_path) == contents(original)
+    assert contents(tmp_path) == contents(originals["all"])
 
 
 @pytest.mark.slow
@@ -477,7 +472,7 @@ def test_killed_ten_times_it_loses_no_more_than_the_layers_in_flight(
     run = subprocess.run(
         [
             sys.executable,
-            str(HELPERS / "killed_solves.py"),
+            str(Path(__file__).parents[2] / "helpers" / "killed_solves.py"),
             *(str(tmp_path / "killed"), "10", "7", keep),
         ],
         capture_output=True,
@@ -512,15 +507,15 @@ def test_a_folder_goes_on_keeping_what_it_was_begun_with(
 ) -> None:
     solve_in(tmp_path, layers, 5, "compact")
     for other in ("all", "start"):
-        message = refusal(lambda: LayerFolder.create(tmp_path, layers, other))  # noqa: B023
-        assert f"was begun with --keep compact, not {other}" in message
+        said = refusal(lambda: LayerFolder.create(tmp_path, layers, other))  # noqa: B023
+        assert f"was begun with --keep compact, not {other}" in said
     rewrite(tmp_path, lambda content: content.update(keep="nothing"), version=3)
     assert "keep is 'nothing'" in refusal(lambda: LayerFolder.create(tmp_path, layers))
-    with pytest.raises(ValueError, match="keep is 'nothing'; allowed are all, compact, start"):
-        LayerFolder.create(tmp_path / "new", layers, "nothing")
+    nothing = "keep is 'nothing'; allowed are all, compact, start"
+    assert_refused([(tmp_path / "new", layers, "nothing", nothing)], LayerFolder.create)
 
 
-@pytest.mark.parametrize("keep", PARTIAL)
+@pytest.mark.parametrize("keep", KEEPS[1:])
 def test_no_more_than_what_is_planned_for_and_one_layer_is_on_the_disk(
     keep: str, layers: StartedLayers, tmp_path: Path
 ) -> None:
@@ -548,7 +543,8 @@ def test_no_more_than_what_is_planned_for_and_one_layer_is_on_the_disk(
 
 
 def test_what_keeps_less_is_planned_to_take_less(layers: StartedLayers) -> None:
-    disk = [disk_bytes(layers, keep=keep) for keep in ("start", "compact", "all")]
-    memory = [memory_bytes(layers, in_folder=False, keep=keep) for keep in ("start", "all")]
-    for needs in (disk, memory):
+    for needs in (
+        [disk_bytes(layers, keep=keep) for keep in ("start", "compact", "all")],
+        [memory_bytes(layers, in_folder=False, keep=keep) for keep in ("start", "all")],
+    ):
         assert needs == sorted({*needs})

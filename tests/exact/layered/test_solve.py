@@ -5,6 +5,7 @@ import hashlib
 import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,7 @@ import commands
 import numpy as np
 import pytest
 from layered_games import refusal, rewrite, shop, solve_each, solve_in
+from refusals import assert_refused
 from tree_checks import assert_solved_as_table
 
 from solvent.exact import SolvedGame, StoreError
@@ -92,12 +94,11 @@ def test_a_disk_or_memory_that_is_too_small_is_said_with_figures(
     monkeypatch.setattr(plans, "free_disk", lambda _: needed - 1)
     monkeypatch.setattr(plans, "free_memory", lambda: 2_000_000_000)
     check_memory(2_000_000_000)
-    for check, message in (
+    rows = (
         (lambda: check_disk(layers, tmp_path), r"the solution takes \d.* and .* are free"),
         (lambda: check_memory(2_500_000_000), r"takes 2\.5 GB of memory, and 2\.0 GB are availab"),
-    ):
-        with pytest.raises(ResourceError, match=message):
-            check()
+    )
+    assert_refused(rows, error=ResourceError)
 
 
 def test_files_that_a_container_keeps_in_memory_do_not_count(tmp_path: Path) -> None:
@@ -117,14 +118,13 @@ def test_the_solution_of_another_game_is_refused(tmp_path: Path) -> None:
     solve_in(tmp_path, shop(stock=3))
     LayerFolder.open(tmp_path, shop(stock=5)).close()
     assert LayerFolder.open(tmp_path, type(shop())).game.identity == shop().identity
-    for other, message in (
+    rows = (
         (shop(price=9), "is a solution with price 8, not 9"),
         (shop(horizon=14, capacity=41), "is a solution with capacity 40, not 41; horizon 13, not"),
         (InventoryLayers(Inventory()), "is not that of a solution of inventory"),
-    ):
-        for attempt in (LayerFolder.open, LayerFolder.create):
-            with pytest.raises(StoreError, match=message):
-                attempt(tmp_path, other)
+    )
+    for attempt in (LayerFolder.open, LayerFolder.create):
+        assert_refused(rows, partial(attempt, tmp_path), StoreError)
 
 
 BRACKET = ("value", "lower", "upper")
@@ -258,11 +258,6 @@ def kinds(states: list[CheckedState]) -> dict[str, int]:
     }
 
 
-def forge(folder: Path, change: Callable[[dict[str, Any]], None]) -> None:
-    """Change the records of a folder that does not keep all values, with the right checksum."""
-    rewrite(folder, lambda content: change(content["sheets"]), version=3)
-
-
 @pytest.mark.parametrize("keep", KEEPS)
 def test_every_state_of_a_right_solution_agrees(
     keep: str, originals: dict[str, Path], layers: InventoryLayers
@@ -347,10 +342,10 @@ PLANTED: list[Callable[[Any, float, list[float]], list[Any]]] = [
 def test_a_planted_error_is_found_though_its_checksum_is_right(
     change: Callable[..., list[Any]], evidence: Path, layers: InventoryLayers
 ) -> None:
-    def plant(records: dict[str, Any]) -> None:
-        records["20"]["samples"][0] = change(*first_sample(records))
+    def plant(content: dict[str, Any]) -> None:
+        content["sheets"]["20"]["samples"][0] = change(*first_sample(content["sheets"]))
 
-    forge(evidence, plant)
+    rewrite(evidence, plant, version=3)
     [wrong] = [state for state in checked(evidence, layers) if not state.agrees]
     assert wrong.place.layer == 20
     assert wrong.difference == pytest.approx(1e-9, rel=1e-3)
@@ -382,7 +377,7 @@ def test_samples_that_cannot_be_are_refused(
     evidence: Path,
     layers: InventoryLayers,
 ) -> None:
-    forge(evidence, change)
+    rewrite(evidence, lambda content: change(content["sheets"]), version=3)
     assert message in refusal(lambda: checked(evidence, layers))
 
 
@@ -392,9 +387,7 @@ def test_an_error_in_the_files_of_the_layers_is_found(
     """The file of a layer is written again, with its checksum in the manifest."""
     solve_in(tmp_path, layers)
     path = tmp_path / "sheets" / "20.npy"
-    values = np.load(path)
-    values += 1e-9
-    np.save(path, values)
+    np.save(path, np.load(path) + 1e-9)
 
     def change(content: dict[str, Any]) -> None:
         content["sheets"]["20"]["sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
@@ -408,8 +401,7 @@ def test_a_solution_by_other_rules_is_found(evidence: Path, layers: InventoryLay
     """The independent path reads the rules, not what the solver made of them."""
     other = InventoryLayers(layers.game)
     store = LayerFolder.open(evidence, other, manifest_only=True)
-    parameters = {**dict(layers.game.info.parameters), "holding": 2}
-    other.game = Inventory(**parameters)
+    other.game = Inventory(**{**dict(layers.game.info.parameters), "holding": 2})
     states = spot_check(store, 1000)
     assert sum(not state.agrees for state in states) > 0.9 * len(states)
 
