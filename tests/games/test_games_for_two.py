@@ -85,11 +85,6 @@ def test_the_published_numbers_of_positions() -> None:
 FORWARD, BACK, LEFT, RIGHT, STAND = range(5)
 
 
-@pytest.fixture(scope="module")
-def soccer() -> TabularGame:
-    return compile_game(Soccer())
-
-
 def pitch(first: tuple[int, int], second: tuple[int, int], ball: int) -> Pitch:
     return Pitch(first, second, ball, PLAYING)
 
@@ -139,7 +134,8 @@ def turned(state: Pitch) -> Pitch:
     return pitch(first, second, 1 - state.ball)
 
 
-def test_both_players_see_the_same_game(soccer: TabularGame) -> None:
+def test_both_players_see_the_same_game() -> None:
+    soccer = compile_game(Soccer())
     # 20 squares for one, 19 for the other, the ball at either, and three ends.
     assert soccer.n_states == 20 * 19 * 2 + 3
     solution = solve(soccer)

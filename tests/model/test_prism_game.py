@@ -406,20 +406,23 @@ CHAIN = "dtmc\nmodule m\nx : [0..1];\n[] x=0 -> (x'=1);\n[] x=1 -> true;\nendmod
 DEEP = f"{'(' * 20_000}x=0{')' * 20_000}"
 
 
-REWARDS = 'rewards "r" x=0 : 1/x; endrewards\n'
 HIDDEN = (
     "pomdp\nobservables o endobservables\nmodule m\ns : [0..2];\no : [0..1];\n"
     "[a] s=0 -> 0.5 : (s'=1) + 0.5 : (s'=2);\n[a] s>0 -> (o'=1);\nendmodule\n"
 )
-RATES = "ctmc\nmodule m\ns : [0..1];\n<> s=0 -> 2 : (s'=1);\nendmodule\n"
+
 ENDS_STORM = r"^chain\.prism .* it ends Storm \(SIG(FPE|SEGV)\)"
 NO_MODELS = [
     (CHAIN.replace("0..1", "0..1/0"), "P=? [F x=1]", ENDS_STORM),
-    (CHAIN + REWARDS, 'R{"r"}=? [F x=1]', ENDS_STORM),
+    (CHAIN + 'rewards "r" x=0 : 1/x; endrewards\n', 'R{"r"}=? [F x=1]', ENDS_STORM),
     (CHAIN.replace("x=0 ->", f"{DEEP} ->"), "P=? [F x=1]", ENDS_STORM),
     (CHAIN, f"P=? [F {DEEP}]", ENDS_STORM),
     (CHAIN.replace("(x'=1)", "(x'=7)"), "P=? [F x=1]", r"out-of-bounds value \(7\) for the vari"),
-    (RATES, "P=? [F s=1]", "of the kind ctmc; allowed are Markov chains"),
+    (
+        "ctmc\nmodule m\ns : [0..1];\n<> s=0 -> 2 : (s'=1);\nendmodule\n",
+        "P=? [F s=1]",
+        "of the kind ctmc; allowed are Markov chains",
+    ),
     (HIDDEN, "Pmax=? [F o=1]", "of the kind pomdp"),
 ]
 

@@ -216,14 +216,12 @@ def test_luck_is_tested_where_the_page_says() -> None:
     # The defensive band and the offensive strip.
     band, strip = band_and_strip()
     assert (band[1:, 2:] == 24).all()
-    assert not band[0].any()
-    assert not band[:, 1].any()
     assert (strip[:13, 2:] == 24).all()
     assert strip[13:20, 6].tolist() == [24, 18, 14, 11, 8, 6, 5]
-    assert not strip[20].any()
     # Without a chance to win a round there is nothing to gain. What is best after a round won is
     # defined, but no round is ever won.
-    assert not paper.box().value[0].any()
+    for nothing in (band[0], band[:, 1], strip[20], paper.box().value[0]):
+        assert not nothing.any()
     assert set(np.unique(paper.box().codes[0])) == {0, 3}
 
 
