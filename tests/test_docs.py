@@ -127,7 +127,6 @@ def test_the_guides_are_short_and_every_page_of_the_navigation_exists() -> None:
 
 # The reference of the documentation is complete, and no link of the built site is broken
 
-SCRIPTS = ROOT / "docs" / "scripts"
 DOCUMENTED = (
     "model", "exact", "envs", "baselines", "training", "report", "grading", "play", "games",
     "tabular", "explore",
@@ -156,7 +155,9 @@ def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
     environment = {**os.environ, "PYTHONPATH": "docs/scripts"}
     build = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
     subprocess.run(build, cwd=tmp_path, env=environment, check=True)
-    subprocess.run([sys.executable, SCRIPTS / "links.py", "site"], cwd=tmp_path, check=True)
+    subprocess.run(
+        [sys.executable, DOCS / "scripts" / "links.py", "site"], cwd=tmp_path, check=True
+    )
     for package in DOCUMENTED:
         page = (tmp_path / "site" / "reference" / f"{package}.html").read_text(encoding="utf-8")
         for name in importlib.import_module(f"solvent.{package}").__all__:
@@ -165,11 +166,14 @@ def test_the_site_is_built_without_a_complaint(tmp_path: Path) -> None:
 
 # What the quickstart and the page about the command show is what happens
 
-SHOWN = ["quickstart.md", "cli.md", "gamebook-format.md"]
-
 
 @pytest.mark.parametrize(
-    "block", [pytest.param(b, id=b.splitlines()[0]) for p in SHOWN for b in blocks_of(p, "console")]
+    "block",
+    [
+        pytest.param(block, id=block.splitlines()[0])
+        for page in ("quickstart.md", "cli.md", "gamebook-format.md")
+        for block in blocks_of(page, "console")
+    ],
 )
 def test_the_command_prints_what_the_page_shows(
     block: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -209,13 +213,12 @@ def test_the_limits_that_pages_state_are_those_of_the_code() -> None:
 
 # The README runs: its Python is a doctest, its figures are the solver's
 
-README = ROOT / "README.md"
-TEXT = README.read_text(encoding="utf-8")
-GAMES = (ROOT / "docs" / "games.md").read_text(encoding="utf-8")
+TEXT = (ROOT / "README.md").read_text(encoding="utf-8")
+GAMES = (DOCS / "games.md").read_text(encoding="utf-8")
 
 
 def test_the_python_of_the_readme_runs() -> None:
-    results = doctest.testfile(str(README), module_relative=False)
+    results = doctest.testfile(str(ROOT / "README.md"), module_relative=False)
     assert results.attempted >= 6
     assert results.failed == 0
 
@@ -259,14 +262,14 @@ def test_the_optima_of_all_games_are_the_solvers() -> None:
     ):
         value = ENVIRONMENTS[f"solvent/{env}-v0"].optimum
         assert optimum(row).replace("−", "-") == f"{value:.{digits}f}", row
-    books = (README.parent / "docs" / "games" / "gamebook.md").read_text(encoding="utf-8")
+    books = (DOCS / "games" / "gamebook.md").read_text(encoding="utf-8")
     [row] = [line for line in GAMES.splitlines() if line.startswith("| [Gamebooks")]
     [states] = re.findall(r"([\d,]+) states", row)
     assert f"| `ninth-tide` | 173 | {states.replace(',', '')} |" in books
     assert f"{ENVIRONMENTS['solvent/NinthTide-v0'].optimum:.6f} (*The Ninth Tide*" in row
     assert optimum("Greed") == f"{solve_greed().value:.6f}"
     # The page of the game has the same figure; the slow test of that page solves for it.
-    page = (README.parent / "docs" / "games" / "pig.md").read_text(encoding="utf-8")
+    page = (DOCS / "games" / "pig.md").read_text(encoding="utf-8")
     assert f"| 100 | false | 961092 | {optimum('Pig')} |" in page
 
 
@@ -284,7 +287,7 @@ def test_the_optima_of_other_environments_are_the_solvers(name: str, env: str) -
 def test_every_link_of_the_readme_leads_somewhere() -> None:
     links = re.findall(r"\]\((?!https?:)([^)#]+)\)", TEXT)
     assert len(links) > 8
-    assert [link for link in links if not (README.parent / link).is_file()] == []
+    assert [link for link in links if not (ROOT / link).is_file()] == []
 
 
 # The page on speed says with which versions it was measured

@@ -236,19 +236,11 @@ def test_a_type_checker_knows_the_front_door(tmp_path: Path) -> None:
     assert "[arg-type]" in errors[1]
 
 
-PACKAGES = [
-    "solvent",
-    "solvent.envs",
-    "solvent.exact",
-    "solvent.games",
-    "solvent.model",
-    "solvent.tabular",
-]
-
-
-@pytest.mark.parametrize("package", PACKAGES)
+@pytest.mark.parametrize(
+    "package", ["", ".envs", ".exact", ".games", ".model", ".tabular"], ids="solvent{}".format
+)
 def test_every_public_name_is_there(package: str) -> None:
-    module = importlib.import_module(package)
+    module = importlib.import_module(f"solvent{package}")
     assert len(module.__all__) == len(set(module.__all__)) > 0
     for name in module.__all__:
         assert getattr(module, name) is not None
