@@ -24,7 +24,7 @@ from solvent import tabular
 from solvent.baselines import gate
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact.hardness import LARGEST
-from solvent.games.greed.kernel import solve_greed
+from solvent.games.greed.solver import solve_greed
 from solvent.model import cache
 
 ROOT = Path(__file__).parents[1]

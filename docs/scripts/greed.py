@@ -9,8 +9,8 @@ from pathlib import Path
 
 from rows_of_two import side_by_side
 
-from solvent.games.greed.kernel import solve_greed
 from solvent.games.greed.report import maps_of
+from solvent.games.greed.solver import solve_greed
 from solvent.report.panel import MAP_HEIGHT, MAP_WIDTH, write_pictures
 
 FOLDER = Path(__file__).parents[1] / "games"

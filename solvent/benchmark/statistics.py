@@ -135,7 +135,7 @@ def _estimate(
         return None
     mean = float(statistic(*runs))
     # The range of runs says something about a statistic of their scores, not of comparisons.
-    every = np.array([mean]) if statistic is _improvement else np.concatenate(runs)
+    every = np.concatenate(runs) if len(samples[0]) == 1 else np.array([mean])
     uneven = over_tasks and len({tuple(map(len, task)) for task in tasks}) > 1
     if min(map(len, runs)) < LEAST_SEEDS or uneven or not np.isfinite(every).all():
         return RunStatistic(mean, float(every.min()), float(every.max()), is_interval=False)

@@ -9,7 +9,7 @@ equal budgets take different CPU times.
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any
+from typing import TypeVar
 
 from solvent.baselines.q_learning import (
     EPSILON,
@@ -31,6 +31,8 @@ from solvent.model import TabularGame, TabularPolicy
 # Number of points of a learning curve.
 _EVALUATIONS = 20
 
+Policies = TypeVar("Policies")
+
 
 def learn_q(
     make: MakeEnv,
@@ -41,7 +43,7 @@ def learn_q(
     epsilon: float = EPSILON,
     exponent: float = STEP_SIZE_EXPONENT,
     initial: float = 0.0,
-) -> Any:
+) -> TabularPolicy:
     """Learn by tabular Q-learning (:mod:`solvent.baselines.q_learning`)."""
     learner = QLearning(
         make.simulator, make.player, seed=seed, epsilon=epsilon, exponent=exponent, initial=initial
@@ -58,7 +60,7 @@ def learn_minimax_q(
     exploration: float = 0.001,
     epsilon: float = EXPLORATION,
     exponent: float = STEP_SIZE_EXPONENT,
-) -> Any:
+) -> tuple[TabularPolicy, ...]:
     """Learn by Minimax-Q (:mod:`solvent.baselines.q_learning`) for both seats.
 
     The policies that are scored explore a little, so that episodes end.
@@ -75,7 +77,7 @@ def learn_by_sweeps(
     budget: Budget,
     callback: RunCallback,
     evaluations: int = _EVALUATIONS,
-) -> Any:
+) -> tuple[TabularPolicy, ...]:
     """Run a learner of stage games for both seats, in whole sweeps, without random numbers."""
     learning, size = learner(make.table), _sweep_size(make.table)
     policies = partial(_of_both, learning.policy)
@@ -88,12 +90,12 @@ def _of_both(policy: Callable[[int], TabularPolicy]) -> tuple[TabularPolicy, ...
 
 def _learn(
     learn: Callable[[int], None],
-    policies: Callable[[], Any],
+    policies: Callable[[], Policies],
     budget: Budget,
     callback: RunCallback,
     evaluations: int,
     size: int = 1,
-) -> Any:
+) -> Policies:
     """Learn by moves or sweeps that take `size` timesteps each, and return the last policies."""
     total, done = budget.timesteps // size, 0
     for point in sorted({max(1, total * k // evaluations) for k in range(1, evaluations + 1)}):

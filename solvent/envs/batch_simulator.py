@@ -169,10 +169,10 @@ class BatchSimulator(ABC):
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         """Raise a ValueError if a value of a saved array is out of range."""
-        check_ranges(saved, {name: range(count) for name, count in self.index_bounds().items()})
+        check_ranges(saved, self.index_ranges())
 
-    def index_bounds(self) -> dict[str, int]:
-        """Return the bound of each array of indices, by name: its values are below it."""
+    def index_ranges(self) -> dict[str, range]:
+        """Return the values that saved arrays of whole numbers may have, by name."""
         return {}
 
 
@@ -229,8 +229,8 @@ class SeatSimulator(BatchSimulator):
         seat = np.array(self.seats)[self.arrays["side"]]
         return {"seat": seat, "opponent": self.arrays["opponent"].astype(np.int64)}
 
-    def index_bounds(self) -> dict[str, int]:
-        return {"side": len(self.seats), "opponent": len(self.opponents)}
+    def index_ranges(self) -> dict[str, range]:
+        return {"side": range(len(self.seats)), "opponent": range(len(self.opponents))}
 
 
 DRAWINGS_MEASURED = 4096
@@ -250,14 +250,12 @@ class Simulation(ABC):
             the states of the random generators, as uint64 (:mod:`solvent.envs.sampling`).
         observation_space: Observation space of one player of one episode.
         n_actions: Number of actions of either player, A.
-        ranges: The values that arrays of indices may have, by name.
     """
 
     rules: Game
     arrays: Mapping[str, NDArray[Any]]
     observation_space: spaces.Box
     n_actions: int
-    ranges: Mapping[str, range] = {}
 
     @abstractmethod
     def begin(self, chosen: Ints) -> None:
@@ -313,7 +311,11 @@ class Simulation(ABC):
 
     def check_values(self, saved: Mapping[str, NDArray[Any]]) -> None:
         """Raise a ValueError if a value of a saved array is out of range."""
-        check_ranges(saved, self.ranges)
+        check_ranges(saved, self.index_ranges())
+
+    def index_ranges(self) -> dict[str, range]:
+        """Return the values that saved arrays of whole numbers may have, by name."""
+        return {}
 
 
 @runtime_checkable

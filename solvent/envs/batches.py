@@ -88,8 +88,8 @@ class TableSimulator(BatchSimulator):
     def examples(self) -> Sequence[Any]:
         return spread_states(self.game)
 
-    def index_bounds(self) -> dict[str, int]:
-        return {**super().index_bounds(), "state": self.game.n_states}
+    def index_ranges(self) -> dict[str, range]:
+        return {**super().index_ranges(), "state": range(self.game.n_states)}
 
 
 class OnePlayerBatch(TableSimulator):

@@ -57,7 +57,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from itertools import pairwise
-from math import inf
+from math import inf, isnan
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -625,7 +625,8 @@ def _of_policy(exercise: Exercise, subject: ExerciseTables, policy: TabularPolic
     table, solution = subject.table, subject.solution
     score = comparable_score(table, policy, solution)
     gap = score.optimality_gap
-    lines = [f"The value of the policy is {score.value:.6g}, and the optimum {score.optimum:.6g}."]
+    value = "not proved" if isnan(score.value) else f"{score.value:.6g}"
+    lines = [f"The value of the policy is {value}, and the optimum {score.optimum:.6g}."]
     try:
         location = locate_gap(table, policy, solution, tolerance=LEARNED)
     except (CertificateError, ImproperGameError) as error:
@@ -682,7 +683,8 @@ def _told(exercise: Exercise, gap: float, lines: Sequence[str]) -> Grade:
     gap = max(float(gap), 0.0)
     points = exercise.points_for(gap)
     better = [f"{p:g} for at most {most:g}" for most, p in exercise.points if p > points]
-    head = f"{exercise.name}: {points:g} of {exercise.out_of:g} points, for a gap of {gap:.4g}"
+    told = "that is not proved" if isnan(gap) else f"of {gap:.4g}"
+    head = f"{exercise.name}: {points:g} of {exercise.out_of:g} points, for a gap {told}"
     head += f" ({', '.join(better)})." if better else "."
     return Grade(exercise.name, points, exercise.out_of, gap, "\n".join([head, *lines]))
 

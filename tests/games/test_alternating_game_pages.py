@@ -16,8 +16,8 @@ from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Solution, exploitability, solve
 from solvent.games import Greed, Pig
 from solvent.games.greed.baselines import PLANS, policy_of
-from solvent.games.greed.kernel import TIE, solve_greed
 from solvent.games.greed.rules import LARGEST_TABLE, Position
+from solvent.games.greed.solver import TIE, solve_greed
 from solvent.model import Game, TabularGame, TooManyStatesError, compile_game, dice_sum, ways_to_sum
 
 DOCS = Path(__file__).parents[2] / "docs"

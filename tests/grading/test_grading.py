@@ -18,7 +18,8 @@ from handed_in import LAKE, hand_in, policy_files
 from refusals import assert_refused
 
 import solvent
-from solvent.grading import Exercise, find_exercise, grade_files, read_answer, write_grades
+from solvent.exact.scoring import without_value
+from solvent.grading import Exercise, find_exercise, grade_files, grades, read_answer, write_grades
 from solvent.grading.grades import Graded, largest_file
 from solvent.model.files import StoreError
 from solvent.model.text import state_text
@@ -215,6 +216,15 @@ def test_a_game_for_two_is_graded_against_a_best_response() -> None:
 def test_the_rule_of_points(lake: Path) -> None:
     gaps = [0, 1e-6, 1.1e-6, 0.2, 0.5, 0.8, np.inf, np.nan]
     assert [*map(find_exercise(lake).points_for, gaps)] == [10, 10, 6, 6, 3, 0, 0, 0]
+
+
+def test_a_gap_that_is_not_proved_is_told_in_words(
+    lake: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(grades, "comparable_score", without_value)
+    grade = solvent.grade(find_exercise(lake), np.full((16, 4), 0.25))
+    assert (grade.points, "a gap that is not proved" in grade.text) == (0, True)
+    assert "nan" not in grade.text
 
 
 SCALE = "[[1e-6, 10], [0.2, 6], [0.7, 3]]"

@@ -54,7 +54,7 @@ DTYPE = "<f8"
 """The type of the values on disk: 8 bytes, little-endian."""
 
 # The entries of a manifest besides the game's identity.
-_OURS = ("kind", "format", "keep", "dtype", "sheets", "sha256")
+_ADDED = ("kind", "format", "keep", "dtype", "sheets", "sha256")
 
 
 def describe(game: LayeredGame, keep: str = "all") -> dict[str, Any]:
@@ -98,7 +98,7 @@ def read_manifest(
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else brief(str(error), 200)
         raise StoreError(f"{folder}: manifest.json is damaged ({reason})") from error
-    found = {name: part for name, part in description.items() if name not in _OURS}
+    found = {name: part for name, part in description.items() if name not in _ADDED}
     differences = [*game.differences(found)]
     if differences:
         raise StoreError(f"{folder}: is a solution with {'; '.join(differences)}")

@@ -533,8 +533,7 @@ class TimedFootballSimulation(Simulation):
     def state(self, i: int) -> Any:
         return self.sampler.read(self.records[i])
 
-    @property
-    def ranges(self) -> Mapping[str, range]:  # type: ignore[override]
+    def index_ranges(self) -> dict[str, range]:
         clock, packed = self.sampler.rules.loaded_clock, self.sampler.packed
         flag, perhaps, ticks = range(2), range(-1, 2), range(clock.half_ticks + 1)
         left, most = range(clock.timeouts + 1), clock.largest_margin

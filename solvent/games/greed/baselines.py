@@ -36,8 +36,8 @@ from typing import TypeAlias, cast
 import numpy as np
 
 from solvent.baselines import Baseline
-from solvent.games.greed.kernel import TIE, solve_greed, sum_chances
 from solvent.games.greed.rules import STAND, Greed, Position, most_dice
+from solvent.games.greed.solver import TIE, solve_greed, sum_chances
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats, Ints
 

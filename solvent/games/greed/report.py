@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact import SolvedGame
-from solvent.games.greed.kernel import GreedSolution, solve_greed
 from solvent.games.greed.rules import Greed, fits_a_table
+from solvent.games.greed.solver import GreedSolution, solve_greed
 from solvent.model import Game
 from solvent.model.arrays import Floats
 from solvent.report.panel import CIVIDIS, Axis, CellMap, map_script, numbered, shaded

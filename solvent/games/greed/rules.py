@@ -258,7 +258,7 @@ def _tabulate(game: Greed) -> TabularGame:
     if not fits_a_table(game):
         raise TooManyStatesError(
             f"greed with limit {game.limit} and sides {game.sides} has more than {LARGEST_TABLE} "
-            f"outcomes, too many for a table; solvent.games.greed.kernel solves it without one"
+            f"outcomes, too many for a table; solvent.games.greed.solver solves it without one"
         )
     templates = [_template(game, score) for score in range(top)]
     live, final = _live_positions(game), np.zeros((size, size), bool)

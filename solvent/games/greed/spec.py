@@ -26,6 +26,6 @@ SPEC = GameSpec(
     },
     pettingzoo={},
     baselines="solvent.games.greed.baselines:BASELINES",
-    solver="solvent.games.greed.kernel:solved_greed",
+    solver="solvent.games.greed.solver:solved_greed",
     pages="solvent.games.greed.report:GreedPages",
 )

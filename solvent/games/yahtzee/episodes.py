@@ -260,10 +260,10 @@ class YahtzeeEpisodes(BatchSimulator):
     def examples(self) -> Sequence[Turn]:
         return YahtzeeSampler(self.rules).examples()
 
-    def index_bounds(self) -> dict[str, int]:
+    def index_ranges(self) -> dict[str, range]:
         rules = self._rules
         counts = 1 << len(rules.plain), rules.bonus_at + 1, 2, len(rules.dice), rules.rolls + 1
-        return dict(zip(EpisodeStates._fields, counts, strict=True))
+        return dict(zip(EpisodeStates._fields, map(range, counts), strict=True))
 
     def check_values(self, saved: Mapping[str, Batch]) -> None:
         super().check_values(saved)

@@ -1,4 +1,4 @@
-"""Greed's kernel, baselines and maps, against exact rationals and the generic solver."""
+"""Greed's solver, baselines and maps, against exact rationals and the generic solver."""
 
 import base64
 import json
@@ -22,13 +22,13 @@ from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.exact import CertificateError, solve, with_table
 from solvent.games.greed.baselines import PLANS, SAMPLE_GAME
-from solvent.games.greed.kernel import GreedSolution, error_bound, solve_greed, sum_chances
 from solvent.games.greed.report import STAND, maps_of
 from solvent.games.greed.rules import Greed
+from solvent.games.greed.solver import GreedSolution, error_bound, solve_greed, sum_chances
 from solvent.model import compile_game, dice_sum, probability_at_most, ways_to_sum
 from solvent.report.page import render
 
-# Greed's kernel against exact rationals and the generic solver, and the baselines of Greed
+# Greed's solver against exact rationals and the generic solver, and the baselines of Greed
 
 
 # Chosen for their edges: dice that always show 1, coins, dice that reach beyond the limit.
@@ -87,14 +87,14 @@ HALVES = {-1: Fraction(0), 0: Fraction(1, 2), 1: Fraction(1)}
 def test_ratings_and_optimal_rolls_equal_exact_arithmetic_in_every_position(
     limit: int, sides: int
 ) -> None:
-    kernel, exact = solve_greed(limit, sides), exact_ratings(limit, sides)
-    for ours, theirs in ((kernel.normal, exact.normal), (kernel.last, exact.last)):
-        assert np.abs(ours - theirs.astype(float)).max() <= min(kernel.error, 1e-12)
+    own, exact = solve_greed(limit, sides), exact_ratings(limit, sides)
+    for ours, theirs in ((own.normal, exact.normal), (own.last, exact.last)):
+        assert np.abs(ours - theirs.astype(float)).max() <= min(own.error, 1e-12)
     for last in (False, True):
         rolls = exact.last_rolls if last else exact.normal_rolls
-        fewest = kernel.last_roll if last else kernel.normal_roll
+        fewest = own.last_roll if last else own.normal_roll
         for at in np.ndindex(limit + 1, limit + 1):
-            assert tuple(kernel.optimal_rolls(*at, last=last)) == rolls[at]
+            assert tuple(own.optimal_rolls(*at, last=last)) == rolls[at]
             assert fewest[at] == rolls[at][0]
 
 
@@ -153,7 +153,7 @@ def test_a_bracket_that_is_too_wide_and_scores_beyond_the_limit_are_refused() ->
     assert_refused(rows, error=(CertificateError, ValueError))
 
 
-def test_rules_are_solved_by_the_kernel_which_agrees_with_the_table_in_every_state() -> None:
+def test_rules_are_solved_by_the_solver_which_agrees_with_the_table_in_every_state() -> None:
     small, large = solve(Greed(9, 4)), solve(Greed(1000, 60))
     assert type(small) is type(large) is GreedSolution
     assert_solved_as_table(small, Greed(9, 4))
@@ -201,7 +201,7 @@ def test_the_published_moves_are_a_game_of_the_rules_and_cost_what_is_published(
     assert max(losses, key=losses.__getitem__) == (90, 95)
 
 
-# The maps of Greed: what is drawn is what the kernel says, and the files need nothing else
+# The maps of Greed: what is drawn is what the solver says, and the files need nothing else
 
 
 def drawn(svg: str, cells: int) -> Any:
