@@ -27,7 +27,7 @@ from solvent.exact.solution import ImproperGameError
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum, members
 
-MANY = 1000
+MANY = 100
 """Number of cycles from which on those that cannot reach each other are solved together, as if they
 were one component. A few are solved more precisely one by one."""
 
