@@ -254,9 +254,10 @@ def test_a_plan_counts_what_is_then_solved(
     assert plan.core_seconds > 0
 
 
+@pytest.mark.slow
 def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     """It said 2 bytes a value, whatever the game: for the whole game 26 GB, where it takes 3.4."""
-    clock = ClockRules(timeouts=0).shortened(10)
+    clock = ClockRules(timeouts=0).shortened(30)
     layers = FootballLayers(TimedFootball(form="half", clock=clock))
     kept = make_plan(layers).kept
     solve_in(tmp_path, layers, keep="compact")
