@@ -169,6 +169,7 @@ print(sorted(solvent.GAMES))
 """
 
 
+@pytest.mark.slow
 def test_without_the_games_of_this_package_all_works(package: Path, tmp_path: Path) -> None:
     # Kernels that are compiled already come along; what is just being written does not.
     left_out = shutil.ignore_patterns("games", "*.tmp.*", "*.pyc.*")

@@ -614,6 +614,7 @@ def test_the_other_player_learns_to_minimize() -> None:
 DRIVE = compile_game(reduced("drive", MIXED))
 
 
+@pytest.mark.slow
 def test_more_moves_leave_less_to_exploit() -> None:
     losses = []
     for seed in range(2):

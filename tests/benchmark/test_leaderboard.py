@@ -76,6 +76,7 @@ def test_the_page_has_the_numbers_of_the_policies_and_says_what_is_proved(
     assert "uses the model" in tables[KINDS[True]]
 
 
+@pytest.mark.slow
 def test_the_tables_of_the_documentation_are_those_of_the_packed_entries() -> None:
     folders = sorted(card.parent for card in (ROOT / "benchmarks/results").glob("*/*/card.json"))
     assert folders
@@ -218,6 +219,7 @@ def test_the_table_on_half_a_million_steps_is_what_the_entries_and_the_searches_
     })  # fmt: skip
 
 
+@pytest.mark.slow
 def test_the_text_on_half_a_million_steps_is_what_the_entries_say() -> None:
     core, mini = core_entries()
     scores = {name: by_task(core[name]) for name in CORE}

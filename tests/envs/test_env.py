@@ -315,12 +315,13 @@ NAMES = [*filter(samples_table, ENVIRONMENTS)]
 LARGE = ("solvent/NinthTide-v0", "solvent/FootballStrategy-v0", "solvent/FootballAgent-v0")
 
 
+# Environments whose tables take seconds.
+SECONDS = "solvent/Greed-v0", "solvent/FFCombatRandom-v0"
+
+
 @pytest.mark.parametrize(
     "name",
-    [
-        pytest.param(n, marks=[pytest.mark.slow] if n in (*LARGE, "solvent/Greed-v0") else [])
-        for n in NAMES
-    ],
+    [pytest.param(n, marks=[pytest.mark.slow] if n in (*LARGE, *SECONDS) else []) for n in NAMES],
 )
 def test_the_optimum_is_stored_with_the_model_that_it_is_of(name: str) -> None:
     entry = ENVIRONMENTS[name]
@@ -413,7 +414,13 @@ def continued(env: Any, actions: list[Any]) -> list[Any]:
     return [np.asarray(part).tolist() for parts in told for part in parts]
 
 
-@pytest.mark.parametrize("name", ENVIRONMENTS)
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(n, marks=[pytest.mark.slow] if n == "solvent/FootballTwoMinutes-v0" else [])
+        for n in ENVIRONMENTS
+    ],
+)
 def test_an_environment_that_was_pickled_plays_on(name: str, football: dict[str, Any]) -> None:
     """As subprocess vector environments send it."""
     parameters = dict(SMALL_FORMS[name])

@@ -278,6 +278,9 @@ FORBIDDEN = re.compile(
 )
 
 
+LARGE = "football-strategy", "football-drive", "car-rental"
+
+
 def texts_of_other_faces(own: Explorer) -> Iterator[str]:
     """What the terminal and a report say of a game: solution, losing states, and map."""
     console = Console(file=io.StringIO(), width=200)
@@ -298,7 +301,7 @@ def texts_of_other_faces(own: Explorer) -> Iterator[str]:
 @pytest.mark.parametrize(
     "name",
     [
-        pytest.param(name, marks=[pytest.mark.slow] if name == "football-strategy" else [])
+        pytest.param(name, marks=[pytest.mark.slow] if name in LARGE else [])
         for name in (*game_specs(), "lake", "Taxi-v4", "CliffWalking-v1")
     ],
 )

@@ -177,7 +177,14 @@ def storm_value(path: Path, wanted: str, constants: str = "") -> Fraction | floa
     return float(value) if value in ("inf", "infinity") else Fraction(value)
 
 
-@pytest.mark.parametrize("one", PUBLISHED, ids=lambda one: f"{one.model}-{one.constants}")
+@pytest.mark.parametrize(
+    "one",
+    [
+        pytest.param(one, marks=[pytest.mark.slow] if one.constants == "GOLD=15,GEM=15" else [])
+        for one in PUBLISHED
+    ],
+    ids=lambda one: f"{one.model}-{one.constants}",
+)
 def test_published_values(one: Published) -> None:
     program = stormpy.parse_prism_program(one.path)
     program, _ = stormpy.instantiate_constants(program, one.constants)

@@ -429,6 +429,7 @@ def test_the_critic_learns_what_a_pair_of_actions_pays_and_nothing_after_the_end
     assert values[first.index(1), second.index(role + 2)].item() == pytest.approx(-1.75, abs=0.01)
 
 
+@pytest.mark.slow
 def test_self_play_of_both_seats_becomes_harder_to_exploit(
     football: TabularGame, tmp_path: Path
 ) -> None:

@@ -297,7 +297,13 @@ def test_what_is_kept(row: list[str]) -> None:
     assert row[2:] == [f"{solution.value:.6f}", f"{victory:.6f}", f"{hero:.4f}", f"{luck:.4f}"]
 
 
-@pytest.mark.parametrize(("environment", "states", "value", "width"), table("environment"))
+@pytest.mark.parametrize(
+    ("environment", "states", "value", "width"),
+    [
+        pytest.param(*row, marks=[pytest.mark.slow] if "Random" in row[0] else [])
+        for row in table("environment")
+    ],
+)
 def test_optimum_on_the_page(environment: str, states: str, value: str, width: str) -> None:
     parameters = dict(gym.spec(environment).kwargs)
     game = compile_game(make_game(parameters.pop("game"), **parameters))

@@ -157,7 +157,7 @@ TINY_CHART = chart_of(
 
 
 @given(charts())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=30, deadline=None)
 def test_a_chart_written_and_read_is_itself(chart: Chart) -> None:
     assert read_csv(csv_text(chart).encode(), "a.csv") == chart
 

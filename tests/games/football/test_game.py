@@ -159,6 +159,7 @@ def test_who_may_do_what() -> None:
 # Tables.
 
 
+@pytest.mark.slow
 def test_the_table_of_the_full_field_says_what_the_rules_say() -> None:
     game = FootballStrategy("standard")
     table = game.tabulate()

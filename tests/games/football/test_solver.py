@@ -560,6 +560,7 @@ def called(chart: Chart) -> tuple[str, ...]:
     return tuple(f"{(side > 0).any(axis=0).sum()} of {side.shape[1]}" for side in sides)
 
 
+@pytest.mark.slow
 def test_the_page_judges_the_claims_of_the_paper() -> None:
     charts = {name: load_chart(name) for name in ("standard", "cautious", "aerial", "dice")}
     outcomes = [str(len(chart.results)) for chart in charts.values()]

@@ -243,6 +243,7 @@ def test_the_value_of_first_and_ten_at_80_yards_and_the_optimal_play_on_first_do
     assert play == [RUN] * 65 + [PASS] * 29 + [RUN] * 5 + [PASS]
 
 
+@pytest.mark.slow
 def test_policy_iteration_evaluates_six_policies(
     anywhere: TabularGame, solved_anywhere: Solution
 ) -> None:

@@ -179,6 +179,7 @@ def script() -> dict[str, Any]:
     return runpy.run_path(str(DOCS / "scripts" / "yahtzee.py"))
 
 
+@pytest.mark.slow
 def test_the_distribution_of_points_is_that_of_every_way_to_play() -> None:
     solution = YahtzeeSolution.of(Yahtzee("twos,full-house,yahtzee", dice=3, faces=2, rolls=2))
     game = solution.game
