@@ -59,12 +59,19 @@ def parametrize_with_game_checks(games: Iterable[Game]) -> pytest.MarkDecorator:
     )
 
 
+# The last game that was walked through and its table, for which one check after another asks.
+_walked: list[Any] = [None, None]
+
+
 def compiled_rules(game: Game) -> TabularGame:
     """Return the table of all reachable states, by walking through the rules."""
-    try:
-        return compile_game(game, reference=True)
-    except ValueError as error:
-        raise GameCheckError(str(error)) from error
+    if game is not _walked[0]:
+        try:
+            _walked[:] = game, compile_game(game, reference=True)
+        except ValueError as error:
+            raise GameCheckError(str(error)) from error
+    table: TabularGame = _walked[1]
+    return table
 
 
 def check_protocol(game: Game) -> None:
