@@ -93,8 +93,8 @@ class Gridiron(NamedTuple):
         forward: 1 if the side with the ball plays to the right, -1 if to the left.
     """
 
-    ball: float | None
-    gain: float | None
+    ball: int | None
+    gain: int | None
     field: int = 100
     left: str = ""
     right: str = ""
@@ -192,8 +192,10 @@ def _lines(part: Part, names: int) -> Iterator[str]:
             yield " ".join([f"{name}:"] * bool(name) + marks)
         case Gauge(name=name, value=value, most=most, more=more):
             yield f"{name:{names}} {gauge(value, most)}" + (f" + {more:g}" if more else "")
-        case Gridiron(news=news):
+        case Gridiron(ball, gain, field, news=news):
             yield news
+            if ball is not None:
+                yield from pitch(field, ball, gain)
         case Prose(title=title, paragraphs=paragraphs):
             yield from filter(None, (title, *paragraphs))
 

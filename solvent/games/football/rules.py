@@ -75,10 +75,10 @@ from solvent.games.football.situation import (
     situation_text,
 )
 from solvent.games.football.table import Nodes
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words
-from solvent.model.game import merged
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame
+from solvent.model.game import Rules, merged
 from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread
-from solvent.model.scene import Gridiron, Scene, pitch
+from solvent.model.scene import Gridiron, Prose, Scene
 
 FORMS = ("drive", "points")
 
@@ -89,7 +89,7 @@ SOURCES = (
 )
 
 
-class ChartFootball(Words):
+class ChartFootball(Rules):
     """The common part of Football Strategy with and without a clock: the calls and the chart.
 
     A form says by :meth:`after_play` where the consequences of a play lead in it.
@@ -254,16 +254,17 @@ class ChartFootball(Words):
         return self._news(state)
 
     def scene(self, state: Any) -> Scene:
-        """Draw the field, on which the side with the ball plays to the right."""
+        """Draw the field, on which the side with the ball plays to the right, and the calls."""
         if state.phase == "over":
-            return ()
+            return (Prose("", ("play is over",)),)
         ball = gain = None
         field = self.loaded_ruleset.field
         side, other = (self.player_name(p) for p in (state.offence, 1 - state.offence))
         if state.down:
             ball = field - state.to_goal
             gain = ball + state.to_go
-        return (Gridiron(ball, gain, field, side, other, self._news(state)),)
+        drawn = Gridiron(ball, gain, field, side, other, self._news(state))
+        return (drawn, Prose("", self.decisions(state)))
 
     def _news(self, state: Any) -> str:
         """Say which side has the ball and where it is, or which kick comes next."""
@@ -272,29 +273,20 @@ class ChartFootball(Words):
             return f"{side}: {getattr(state, 'follows', '') or state.phase}"
         return f"{side} has {situation_text(self.loaded_ruleset, state.situation)}"
 
-    def drawn(self, state: Any) -> list[str]:
-        """Down and distance, the field from the offence's goal line on the left, and the calls."""
-        side = self.player_name(state.offence)
-        if not state.down:
-            return [f"{side} is to kick: {getattr(state, 'follows', '') or state.phase}"]
-        situation, field = state.situation, self.loaded_ruleset.field
-        own = field - situation.to_goal
-        lines = [
-            f"{side} has the ball: {situation_text(self.loaded_ruleset, situation)}",
-            *pitch(field, own, own + situation.to_go),
-        ]
+    def decisions(self, state: Any) -> tuple[str, ...]:
+        """Say what each player may call, or which options of a penalty there are; a line each."""
         if state.phase == "choice":
             options = parse_result(state.choice).options
             taken = " or ".join(option.code for option in options)
-            lines.append(f"{self.player_name(self.who_decides(state))} takes {taken}")
-        elif state.phase == "call":
-            legal = self.legal_actions(state)
-            for player in (state.offence, 1 - state.offence):
-                calls = call_sheet(
-                    self.charts[state.offence], self.actions_of(player), legal[player]
-                )
-                lines.append(f"{self.player_name(player)} calls {calls}")
-        return lines
+            return (f"{self.player_name(self.who_decides(state))} takes {taken}",)
+        if state.phase != "call":
+            return ()
+        chart, legal = self.charts[state.offence], self.legal_actions(state)
+        return tuple(
+            f"{self.player_name(player)} calls "
+            + call_sheet(chart, self.actions_of(player), legal[player])
+            for player in (state.offence, 1 - state.offence)
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -527,10 +519,6 @@ class FootballStrategy(ChartFootball):
             seen += [mine, phase == "kickoff", phase == "free kick"]
         seen += [choice == code for code in self.choices]
         return np.stack(seen, axis=1).astype(np.float32)
-
-    def draw(self, state: Position) -> str:
-        """Draw down and distance, the field (the offence's goal line is on the left), and calls."""
-        return "play is over" if self.is_terminal(state) else "\n".join(self.drawn(state))
 
     def tabulate(self) -> TabularGame:
         """The arrays of the game.

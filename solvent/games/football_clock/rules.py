@@ -486,22 +486,19 @@ class TimedFootball(ChartFootball):
 
     def scene(self, state: TimedPosition) -> Scene:
         """Draw the score and the clock, and the field as the game without a clock does."""
-        return Prose("", (self._scoreboard(state),)), *super().scene(state)
+        if state.phase != "over":
+            return Prose("", (self._scoreboard(state),)), *super().scene(state)
+        won = self._score_text(state.margin).replace("leads", "has won")
+        return (Prose("", ("play is over" if self.for_points else f"play is over; {won}",)),)
 
-    def draw(self, state: TimedPosition) -> str:
-        """Time and score, then the field from the offence's goal line on the left, and the call."""
-        if state.phase == "over":
-            won = self._score_text(state.margin).replace("leads", "has won")
-            return "play is over" if self.for_points else f"play is over; {won}"
-        lines = [self._scoreboard(state), *self.drawn(state)]
-        if state.phase == "time-out":
-            text = self.loaded_clock.text
-            without = "an untimed down" if state.untimed else text(state.ticks)
-            lines.append(
-                f"{self.player_name(state.asked)} may call a time-out: {text(state.saved)} left "
-                f"with it, {without} without"
-            )
-        return "\n".join(lines)
+    def decisions(self, state: TimedPosition) -> tuple[str, ...]:
+        """Say also what a time-out would save."""
+        if state.phase != "time-out":
+            return super().decisions(state)
+        text = self.loaded_clock.text
+        without = "an untimed down" if state.untimed else text(state.ticks)
+        asked, saved = self.player_name(state.asked), text(state.saved)
+        return (f"{asked} may call a time-out: {saved} left with it, {without} without",)
 
     def entry_names(self) -> Mapping[str, Sequence[str]]:
         """Return the names of both sides' time-outs."""

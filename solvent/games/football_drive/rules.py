@@ -59,10 +59,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import GameInfo, JointAction, Outcome, TabularGame, Words, reachable
+from solvent.model import GameInfo, JointAction, Outcome, TabularGame, reachable
 from solvent.model.arrays import Bools, Ints, grouped_sum
+from solvent.model.game import Rules
 from solvent.model.parameters import Spread, check_integer, shown, spread
-from solvent.model.scene import Gridiron, Scene, pitch
+from solvent.model.scene import Gridiron, Scene
 
 RUN, PASS, PUNT, KICK = range(4)
 
@@ -106,7 +107,7 @@ class Drive(NamedTuple):
 
 
 @dataclass(frozen=True)
-class FootballDrive(Words):
+class FootballDrive(Rules):
     """One drive of football: run, pass, punt or kick.
 
     Args:
@@ -172,10 +173,6 @@ class FootballDrive(Words):
     def initial(self) -> tuple[Outcome, ...]:
         """Return the states in which a drive may begin."""
         return tuple(Outcome(p, state) for state, p in self._starts.items())
-
-    def legal_actions(self, state: Drive) -> tuple[tuple[int, ...], ...]:
-        """Return all plays, which are legal in every position."""
-        return ((RUN, PASS, PUNT, KICK),)
 
     def transition(self, state: Drive, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Play the down. Outcomes are in the order of their states."""
@@ -261,11 +258,6 @@ class FootballDrive(Words):
         """Return the field, with the ball and the line to gain, and down and distance."""
         ball, gain, news = self._drawing(state)
         return (Gridiron(ball, gain, self.field, news=news),)
-
-    def draw(self, state: Drive) -> str:
-        """Draw the field, with the ball and the line to gain, and down and distance."""
-        ball, gain, news = self._drawing(state)
-        return "\n".join((*pitch(self.field, ball, gain), news))
 
     def _drawing(self, state: Drive) -> tuple[int | None, int | None, str]:
         """Return the columns of the ball and of the line to gain, if any, and the news in words."""

@@ -263,10 +263,10 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
     ("state", "drawing"),
     [
         (OVER, "play is over"),
-        (Position("kickoff", 1), "player B is to kick: kickoff"),
+        (Position("kickoff", 1), "player B: kickoff"),
         (
             call(3, 7, 34),
-            "player A has the ball: 3rd and 7 at the other's 34\n"
+            "player A has 3rd and 7 at the other's 34\n"
             "▒▒▒·····|····|····|····|····|····|····|¦···|····|····▒▒▒\n"
             "▒▒▒·····|····|····|····|····|····|··●·|¦···|····|····▒▒▒\n"
             "▒▒▒·····|····|····|····|····|····|····|¦···|····|····▒▒▒\n"
@@ -276,7 +276,7 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
         ),
         (
             call(2, 7, 50),
-            "player A has the ball: 2nd and 7 at the other's 50\n"
+            "player A has 2nd and 7 at the other's 50\n"
             "▒▒▒·····|····|····|····|····|··¦·|····|····|····|····▒▒▒\n"
             "▒▒▒·····|····|····|····|····●··¦·|····|····|····|····▒▒▒\n"
             "▒▒▒·····|····|····|····|····|··¦·|····|····|····|····▒▒▒\n"
@@ -286,7 +286,7 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
         ),
         (
             call(4, 2, 2, punting=True, offence=1),
-            "player B has the ball: 4th and goal at the other's 2, punt formation\n"
+            "player B has 4th and goal at the other's 2, punt formation\n"
             "▒▒▒·····|····|····|····|····|····|····|····|····|····▒▒▒\n"
             "▒▒▒·····|····|····|····|····|····|····|····|····|···●▒▒▒\n"
             "▒▒▒·····|····|····|····|····|····|····|····|····|····▒▒▒\n"
@@ -296,7 +296,7 @@ def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
         ),
         (
             Position("choice", 0, 1, 10, 99, choice="off10/7"),
-            "player A has the ball: 1st and 10 at its own 1\n"
+            "player A has 1st and 10 at its own 1\n"
             "▒▒▒·····¦····|····|····|····|····|····|····|····|····▒▒▒\n"
             "▒▒▒●····¦····|····|····|····|····|····|····|····|····▒▒▒\n"
             "▒▒▒·····¦····|····|····|····|····|····|····|····|····▒▒▒\n"
