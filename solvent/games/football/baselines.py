@@ -170,7 +170,8 @@ def strategies_of_utilities(rules: PackedRules, utility: Floats) -> Strategies:
     # A field goal and declaring punt formation have no reply by the defence, so they are compared
     # with the call and not mixed with it.
     utility, choices = backup.choose(utility)
-    offence, defence, value, _ = contests(backup.payoffs(utility), backup.contested, backup.uniform)
+    found = contests(backup.payoffs(utility), backup.contested, backup.uniform)
+    offence, value = found.row_strategy, found.value
     punting = rules.situation[:, 3] == 1
 
     # The last down in normal and then in punt formation: two blocks in the same order.
@@ -181,7 +182,7 @@ def strategies_of_utilities(rules: PackedRules, utility: Floats) -> Strategies:
         chosen = last[best == option]
         offence[chosen] = 0.0
         offence[chosen, action] = 1.0
-    return Strategies(offence, defence, choices)
+    return Strategies(offence, found.column_strategy, choices)
 
 
 def utilities(rules: PackedRules, constants: Constants = PAPER) -> Floats:

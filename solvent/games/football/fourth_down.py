@@ -93,7 +93,8 @@ def fourth_downs(
     legal = rules.legal[normal]
     results, taken = choose(normal, following)
     payoffs, called = backup.calls(results), legal[:, : plays + 1]
-    offence, defence, value, _ = contests(payoffs[:, : plays + 1], alike_in(called))
+    called_best = contests(payoffs[:, : plays + 1], alike_in(called))
+    offence, defence = called_best.row_strategy, called_best.column_strategy
     against = against_defence(payoffs, defence)[:, : plays + 1]
     against = np.where(called, against, np.nan)
 
@@ -101,17 +102,17 @@ def fourth_downs(
     # The plays, the quick kick, and the punt itself.
     chosen = np.r_[: plays + 1, plays + 3]
     may_call = rules.legal[declared][:, np.r_[: plays + 1, plays + 2]]
-    fakes, _, punt, _ = contests(punts[:, chosen], alike_in(may_call))
+    punting = contests(punts[:, chosen], alike_in(may_call))
 
     values = np.stack(
         (
             np.fmax.reduce(against[:, :plays], axis=1),
             against[:, plays],
-            np.where(legal[:, plays + 2], punt, np.nan),
+            np.where(legal[:, plays + 2], punting.value, np.nan),
             np.where(legal[:, plays + 1], results[:, -2], np.nan),
         )
     )
-    ways = np.nan_to_num((value, *values[PUNT:]), nan=-np.inf)
+    ways = np.nan_to_num((called_best.value, *values[PUNT:]), nan=-np.inf)
     best, ranked = np.argmax(ways, axis=0), np.sort(ways, axis=0)
     kinds = [best == 1, best == 2, offence[:, plays] >= 0.5]
     way, margin = np.select(kinds, [PUNT, KICK, QUICK_KICK], GO), ranked[2] - ranked[1]
@@ -132,7 +133,7 @@ def fourth_downs(
         values,
         way,
         np.where(np.isfinite(margin), margin, np.nan),
-        np.where(way == PUNT, fakes[:, :plays].sum(axis=1), np.nan),
+        np.where(way == PUNT, punting.row_strategy[:, :plays].sum(axis=1), np.nan),
         chance,
         *means,
     )

@@ -264,7 +264,8 @@ class ChartFootball(Rules):
             ball = field - state.to_goal
             gain = ball + state.to_go
         drawn = Gridiron(ball, gain, field, side, other, self._news(state))
-        return (drawn, Prose("", self.decisions(state)))
+        said = self.decisions(state)
+        return (drawn, Prose("", said)) if said else (drawn,)
 
     def _news(self, state: Any) -> str:
         """Say which side has the ball and where it is, or which kick comes next."""

@@ -333,6 +333,7 @@ def test_a_time_out_that_is_called_is_told_and_one_that_is_not_is_not_worth_a_wo
     assert game.scene(state) == (
         Prose("", (f"2:00 left, {score}",)),
         Gridiron(1, 8, 8, "player A", "player B", "player A has 1st and goal at its own 1"),
+        Prose("", ("player A calls 1-4, quick kick", "player B calls A-C")),
     )
 
 

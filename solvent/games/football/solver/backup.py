@@ -86,22 +86,6 @@ class Strategies(NamedTuple):
     choices: Floats
 
 
-class Equilibria(NamedTuple):
-    """Equilibria of the calls in all situations.
-
-    Attributes:
-        offence: [S, A] optimal strategies.
-        defence: [S, m] optimal strategies.
-        value: [S] to the offence.
-        gap: [S] the duality gap of each matrix game.
-    """
-
-    offence: Floats
-    defence: Floats
-    value: Floats
-    gap: Floats
-
-
 @dataclass(frozen=True, eq=False)
 class Backup:
     """A chart and a ruleset as matrices, for the side that has the ball.
@@ -237,8 +221,8 @@ class Backup:
         chosen = csr_array((weight[at, result], column, start), shape=(len(weight), weight.size))
         return self.placed(chosen @ self.branches)
 
-    def equilibria(self, view: Floats, start: Strategies | Equilibria) -> Equilibria:
-        """The equilibrium of the call in every situation, choices being made by value.
+    def equilibria(self, view: Floats, start: Strategies) -> tuple[Strategies, Floats, Floats]:
+        """Solve the call in every situation, choices being made by value.
 
         A field goal and the declaration of punt formation have one value whatever the defence
         calls. The value of a matrix with one more row that is constantly c is max(value, c): the
@@ -250,22 +234,27 @@ class Backup:
         Args:
             view: The offence's.
             start: Strategies that may resemble the optimal ones.
+
+        Returns:
+            Optimal strategies of both sides; [S] the values to the offence; and [S] the duality gap
+            of each matrix game.
         """
-        payoffs = self.payoffs(self.results(view)[0])
+        results, choices = self.results(view)
+        payoffs = self.payoffs(results)
         found = contests(payoffs, self.contested, start)
+        offence, defence = found.row_strategy, found.column_strategy
         certain = np.where(self.rules.legal, payoffs[:, :, 0], -np.inf)
         for rows, here in self.contested:
             certain[np.ix_(here, rows)] = -np.inf
         action, best = certain.argmax(axis=1), certain.max(axis=1)
         called = np.flatnonzero(best > found.value)
-        found.offence[called] = 0.0
-        found.offence[called, action[called]] = 1.0
-        return found._replace(value=np.maximum(found.value, best))
+        offence[called] = 0.0
+        offence[called, action[called]] = 1.0
+        value = np.maximum(found.value, best)
+        return Strategies(offence, defence, choices), value, found.duality_gap
 
 
-def contests(
-    payoffs: Floats, alike: Alike, start: Strategies | Equilibria | None = None
-) -> Equilibria:
+def contests(payoffs: Floats, alike: Alike, start: Strategies | None = None) -> MatrixGames:
     """Solve matrix games of which only some rows may be called.
 
     Args:
@@ -284,7 +273,7 @@ def contests(
         found = solve_matrix_games(payoffs[at], start=begin)
         offence[at], defence[here] = found.row_strategy, found.column_strategy
         value[here], gap[here] = found.value, found.duality_gap
-    return Equilibria(offence, defence, value, gap)
+    return MatrixGames(value, offence, defence, gap)
 
 
 def alike_in(legal: Bools) -> Alike:
@@ -436,18 +425,6 @@ NEED_NOT_END = (
 ROUNDS = 100
 
 
-class Half(NamedTuple):
-    """The rules and the fixed strategies in one half of a view.
-
-    Attributes:
-        backup: The rules of the side that has the ball there.
-        strategies: The strategies that are not free to change.
-    """
-
-    backup: Backup
-    strategies: Strategies
-
-
 @dataclass(frozen=True, eq=False)
 class Response:
     """A best response. Values are in points, to the side that responds.
@@ -488,11 +465,11 @@ def respond(
     Raises:
         ImproperGameError: If the best response can keep play going for ever.
     """
-    half = Half(backup_of(rules), strategies)
+    both = (backup_of(rules),) * 2, (strategies,) * 2
     if role is None:
-        return best_response((half, half), after_score(rules, expected_points.kickoff), EITHER)
+        return best_response(*both, after_score(rules, expected_points.kickoff), EITHER)
     view = offence_view(after_drive(rules, expected_points), role)
-    return best_response((half, half), view, (role,))
+    return best_response(*both, view, (role,))
 
 
 class FootballLosses(NamedTuple):
@@ -554,7 +531,8 @@ def after_score(rules: PackedRules, kickoff: float) -> Floats:
 
 
 def best_response(
-    halves: tuple[Half, Half],
+    backups: Sequence[Backup],
+    fixed: Sequence[Strategies],
     view: Floats,
     roles: Sequence[int],
     *,
@@ -563,7 +541,8 @@ def best_response(
     """Respond to fixed strategies, and bound the error.
 
     Args:
-        halves: The fixed parts where the free side has the ball, and where the other side has it.
+        backups: The rules where the free side has the ball, and where the other side has it.
+        fixed: The strategies of the other side there, likewise.
         view: [2(S+2)] view of the free side: a first guess, and the values with which play ends.
         roles: The halves in which the side is free. With both, play goes on until the next score;
             with one, until the ball or the right to kick goes to the other side.
@@ -572,51 +551,60 @@ def best_response(
     Raises:
         ImproperGameError: If the free side can keep play going for ever.
     """
-    found, residual = _iterate(halves, view, roles)
+    found, residual = _iterate(backups, fixed, view, roles)
     if length is None:
-        views = offence_view(found, ATTACK), offence_view(found, DEFEND)
-        first, second = (
-            Half(backup, fixed._replace(choices=backup.results(seen, fixed.choices)[1]))
-            for seen, (backup, fixed) in zip(views, halves, strict=True)
-        )
-        length = longest_play((first, second), roles)
-    terms = max(rounding(half.backup, found) for half in halves)
+        made = [
+            own._replace(choices=backups[role].results(offence_view(found, role), own.choices)[1])
+            for role, own in enumerate(fixed)
+        ]
+        length = longest_play(backups, made, roles)
+    terms = max(rounding(backup, found) for backup in backups)
     theirs = opposite(found)
     return Response(
         view=found,
         error=(residual + terms) * length,
-        receiving=-max(rate_kick(halves[DEFEND].backup, kick, theirs) for kick in KICKOFFS),
-        kicking=max(rate_kick(halves[ATTACK].backup, kick, found) for kick in KICKOFFS),
+        receiving=-max(rate_kick(backups[DEFEND], kick, theirs) for kick in KICKOFFS),
+        kicking=max(rate_kick(backups[ATTACK], kick, found) for kick in KICKOFFS),
     )
 
 
 def longest_play(
-    halves: tuple[Half, Half], roles: Sequence[int] = EITHER, start: Floats | None = None
+    backups: Sequence[Backup],
+    fixed: Sequence[Strategies],
+    roles: Sequence[int] = EITHER,
+    start: Floats | None = None,
 ) -> Floats:
     """Return a w of the module's docstring, with proof, [2(S+2)].
 
     Args:
-        halves: The fixed parts, in which all choices are already made.
+        backups: The rules where the free side has the ball, and where the other side has it.
+        fixed: The strategies of the other side there, in which all choices are already made.
         roles: The halves in which the side is free.
         start: A guess.
 
     Raises:
         ImproperGameError: If no bound was found.
     """
-    view = np.zeros(2 * (halves[0].backup.rules.n_situations + 2)) if start is None else start
-    view, residual = _iterate(halves, view, roles, count=True)
+    view = np.zeros(2 * (backups[0].rules.n_situations + 2)) if start is None else start
+    view, residual = _iterate(backups, fixed, view, roles, count=True)
     if not residual <= _EXCESS:
         raise ImproperGameError(NEED_NOT_END)
     return np.asarray(view / (1 - residual - ROUNDING))
 
 
 def _iterate(
-    halves: tuple[Half, Half], view: Floats, roles: Sequence[int], *, count: bool = False
+    backups: Sequence[Backup],
+    fixed: Sequence[Strategies],
+    view: Floats,
+    roles: Sequence[int],
+    *,
+    count: bool = False,
 ) -> tuple[Floats, float]:
     """Run policy iteration; return the view and the largest residual.
 
     Args:
-        halves: The fixed parts.
+        backups: The rules where the free side has the ball, and where the other side has it.
+        fixed: The strategies of the other side there.
         view: The view to begin with, and the values with which play ends.
         roles: The halves in which the side is free.
         count: Whether to maximize the number of calls instead of points.
@@ -624,40 +612,41 @@ def _iterate(
     Raises:
         ImproperGameError: If the free side can keep play going for ever.
     """
-    situations = halves[0].backup.rules.n_situations
+    situations = backups[0].rules.n_situations
     actions = np.full((2, situations), -1)
     pay, toll, enough = (0.0, 1.0, _EXCESS) if count else (1.0, 0.0, TOLERANCE)
     for _ in range(ROUNDS):
         residual = 0.0
-        fixed: list[Strategies | None] = [None, None]
+        used: list[Strategies | None] = [None, None]
         for role in roles:
-            values, actions[role], fixed[role] = _respond(halves, view, role, pay, actions[role])
+            values, actions[role], used[role] = _respond(
+                backups[role], fixed[role], view, role, pay, actions[role]
+            )
             known = np.split(view, 2)[role][:situations]
             residual = max(residual, float(np.abs(values + toll - known).max()))
         if len(roles) == 2:
             for role in roles:
                 sign, own = 1 - 2 * role, np.split(view, 2)[role]
-                kicked = rate_kick(halves[role].backup, SAFETY_KICK, offence_view(view, role), pay)
+                kicked = rate_kick(backups[role], SAFETY_KICK, offence_view(view, role), pay)
                 residual = max(residual, abs(sign * kicked + toll - float(own[-1])))
         if residual <= enough:
             break
         try:
-            chain = situation_chain([half.backup for half in halves], fixed)
-            view = chain(view, pay, toll, within=enough / 10)
+            view = situation_chain(backups, used)(view, pay, toll, within=enough / 10)
         except CertificateError as error:
             raise ImproperGameError(NEED_NOT_END) from error
     return view, residual
 
 
 def equilibrium_miss(
-    backup: Backup, view: Floats, strategies: Strategies | Equilibria, *, free_kick: bool
+    backup: Backup, view: Floats, strategies: Strategies, *, free_kick: bool
 ) -> float:
     """Return the e of the module's docstring, plus rounding, where one side has the ball.
 
     Args:
         backup: The rules of that side.
         view: [2(S+2)] of the offence.
-        strategies: The strategies of both sides; choices are made by value.
+        strategies: The strategies of both sides.
         free_kick: Whether to include the equation of the free kick.
     """
     rules = backup.rules
@@ -680,10 +669,9 @@ def rounding(backup: Backup, view: Floats) -> float:
 
 
 def _respond(
-    halves: tuple[Half, Half], view: Floats, role: int, pay: float, usual: Ints
+    backup: Backup, fixed: Strategies, view: Floats, role: int, pay: float, usual: Ints
 ) -> tuple[Floats, Ints, Strategies]:
     """Respond one call ahead; return the values, the actions and the strategies then in use."""
-    backup, fixed = halves[role]
     seen = offence_view(view, role)
     own = backup.rules.arrays.chooser == role
     choices = np.where(own, BY_VALUE, fixed.choices)

@@ -47,9 +47,6 @@ from solvent.games.football.solver.backup import (
     EITHER,
     KICKOFFS,
     Backup,
-    Equilibria,
-    Half,
-    Strategies,
     after_drive,
     after_score,
     backup_of,
@@ -213,10 +210,10 @@ def solve_drive(rules: PackedRules, expected_points: ExpectedPoints) -> DriveSol
     backup = backup_of(rules)
     found = _Iteration((backup,), after_drive(rules, expected_points), None)
     found.run()
-    view, [calls] = found.view, found.calls
-    half = Half(backup, Strategies(calls.offence, calls.defence, backup.results(view)[1]))
-    lengths = (np.split(longest_play((half, half), (role,)), 2)[role][:-2] for role in EITHER)
-    error = equilibrium_miss(backup, view, calls, free_kick=False) * np.maximum(*lengths)
+    both = (backup,) * 2, found.strategies * 2
+    lengths = (np.split(longest_play(*both, (role,)), 2)[role][:-2] for role in EITHER)
+    miss = equilibrium_miss(backup, found.view, found.strategies[0], free_kick=False)
+    error = miss * np.maximum(*lengths)
     return DriveSolution(**found.of_side(0, _accepted(error)))
 
 
@@ -290,7 +287,8 @@ class _Iteration:
 
     Attributes:
         view: [2(S+2)] the viewer's.
-        calls: Equilibria of the calls at the view, for each of the backups.
+        strategies: Equilibria of the calls at the view, for each of the backups.
+        gap: [S] the duality gaps of their matrix games, likewise.
         kickoff: The value K of receiving a kickoff.
         kicks: Each kickoff's value to the kicker: a constant, and its slope in K.
         residual: The largest difference between the calls' values and the view.
@@ -300,9 +298,10 @@ class _Iteration:
         self.backups = backups
         self.view, self.slope = ends, slope
         self.kickoff, self.residual = 0.0, np.inf
-        unknown = np.full(backups[0].rules.n_situations, np.nan)
-        self.calls = [
-            Equilibria(*backup.uniform[:2], value=unknown, gap=unknown) for backup in backups
+        self.gap = [np.zeros(0)] * len(backups)
+        self.strategies = [
+            backup.uniform._replace(choices=backup.results(offence_view(ends, side))[1])
+            for side, backup in enumerate(backups)
         ]
         self._points = ends
         self.kicks: list[tuple[float, float]] = []
@@ -319,8 +318,9 @@ class _Iteration:
             before, self.residual = self.residual, 0.0
             for side, backup in enumerate(self.backups):
                 view = offence_view(self.view, side)
-                self.calls[side] = backup.equilibria(view, self.calls[side])
-                missed = np.abs(self.calls[side].value - view[: backup.rules.n_situations])
+                own = backup.equilibria(view, self.strategies[side])
+                self.strategies[side], value, self.gap[side] = own
+                missed = np.abs(value - view[: backup.rules.n_situations])
                 self.residual = max(self.residual, float(missed.max()))
             # The first small residual may be luck: the chain before it was solved roughly.
             settled = self.residual <= _CONVERGED or self.residual >= before / 2
@@ -333,25 +333,21 @@ class _Iteration:
 
     def of_side(self, side: int, error: Floats) -> dict[str, Any]:
         """The entries of the solution where a side has the ball, with a bound of their errors."""
-        view, calls = offence_view(self.view, side), self.calls[side]
+        view, strategies = offence_view(self.view, side), self.strategies[side]
         return {
             "values": view[: len(error)].copy(),
             "error": error,
-            "offence_strategy": calls.offence,
-            "defence_strategy": calls.defence,
-            "duality_gap": calls.gap,
+            "offence_strategy": strategies.offence,
+            "defence_strategy": strategies.defence,
+            "duality_gap": self.gap[side],
             "view": view,
         }
 
     def evaluate(self) -> None:
         """Find the values of the calls that are at hand, and K."""
-        strategies: list[Strategies | None] = []
-        for side, (backup, calls) in enumerate(zip(self.backups, self.calls, strict=True)):
-            decided = backup.results(offence_view(self.view, side))[1]
-            strategies.append(Strategies(calls.offence, calls.defence, decided))
-        if len(strategies) == 1:
-            strategies.append(None if self.slope is None else strategies[0])
-        chain = situation_chain((self.backups * 2)[:2], strategies)
+        both = (*self.strategies, *self.strategies)[:2]
+        ends = self.slope is None
+        chain = situation_chain((self.backups * 2)[:2], (both[0], None) if ends else both)
         within = float(np.clip(self.residual / 100, _CONVERGED / 100, _ROUGH))
         if self.slope is None:
             self.view = chain(self.view, 1.0, within=within)
@@ -437,28 +433,29 @@ def _proof(found: _Iteration) -> tuple[float, list[Floats]]:
         ImproperGameError: If play need not end.
         CertificateError: If the error could not be bounded by :data:`TOLERANCE`.
     """
-    miss, fixed = 0.0, []
-    for side, (backup, calls) in enumerate(zip(found.backups, found.calls, strict=True)):
-        view = offence_view(found.view, side)
-        miss = max(miss, equilibrium_miss(backup, view, calls, free_kick=True))
-        decided = backup.results(view)[1]
-        fixed.append(Half(backup, Strategies(calls.offence, calls.defence, decided)))
-    # Each side as the free one: first where it has the ball, then where the other has it.
-    free = [(fixed[side], fixed[side - 1]) for side in range(len(fixed))]
-    chain = situation_chain(
-        [half.backup for half in free[0]], [half.strategies for half in free[0]]
+    sides = list(zip(found.backups, found.strategies, strict=True))
+    miss = max(
+        equilibrium_miss(backup, offence_view(found.view, side), strategies, free_kick=True)
+        for side, (backup, strategies) in enumerate(sides)
     )
-    start = chain(np.zeros_like(found.view), 0.0, 1.0, within=_ROUGH)
-    starts = start, np.roll(start, len(start) // 2)
-    lengths = [longest_play(*pair) for pair in zip(free, [EITHER] * 2, starts, strict=False)]
+    # Each side as the free one: first where it has the ball, then where the other has it.
+    free = [
+        ((backup, sides[side - 1][0]), (own, sides[side - 1][1]))
+        for side, (backup, own) in enumerate(sides)
+    ]
+    start = situation_chain(*free[0])(np.zeros_like(found.view), 0.0, 1.0, within=_ROUGH)
+    lengths = [
+        longest_play(*both, EITHER, np.roll(start, side * len(start) // 2))
+        for side, both in enumerate(free)
+    ]
 
     def is_beyond(shift: float) -> bool:
         """Return True if K + shift is proved to lie on that side of the K with K = F(K)."""
         assert found.slope is not None
         view = found.view + shift * found.slope
         responses = [
-            best_response(halves, offence_view(view, side), EITHER, length=length)
-            for side, (halves, length) in enumerate(zip(free, lengths, strict=True))
+            best_response(*both, offence_view(view, side), EITHER, length=length)
+            for side, (both, length) in enumerate(zip(free, lengths, strict=True))
         ]
         error = max(float(response.error.max()) for response in responses)
         if shift > 0:
