@@ -20,11 +20,11 @@ A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a la
 all layers that read it are on disk, so that the folder always holds enough to resume the solve.
 Rounded values are never read by a solve.
 
-**Checks.** When a process first reads a layer, the size of its file is compared with the game's
-shape, its SHA-256 with the record, and its values with the possible range. Every number of a record
-is compared with its range as well. The manifest and each line of the records have their own
-SHA-256. The errors of the values are not stored: they follow from the layers and their gaps
-(:func:`~.solve.proved_errors`).
+**Checks.** Values are checked when they are written: shape, type and possible range. When a process
+first reads a layer, the SHA-256 of its file is compared with the record, which proves that it is
+what was written. Every number of a record is compared with its range. The manifest and each line
+of the records have their own SHA-256. The errors of the values are not stored: they follow from the
+layers and their gaps (:func:`~.solve.proved_errors`).
 
 A finished manifest is evidence without the layers, and may be kept alone; compressed by ``gzip`` it
 is read as ``manifest.json.gz``.
@@ -200,18 +200,16 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         A file that this process has checked is not checked again unless it has changed.
 
         Raises:
-            StoreError: If there is no file, it does not match its record, or a value in it is
-                impossible.
+            StoreError: If there is no file, or it does not match its record.
         """
         path, checksum = self.path(layer), self._entries[layer]["sha256"]
         with reporting(path), path.open("rb") as file:
             state = os.fstat(file.fileno())
-            self._check_size(layer, state.st_size)
-            on_disk = state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns
-            seen = (*on_disk, checksum, self.game.bound(layer))
-            new = seen not in _checked
-            if new and hashlib.file_digest(file, "sha256").hexdigest() != checksum:
-                raise self._damaged(layer, path, CHANGED)
+            seen = (state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, checksum)
+            if seen not in _checked:
+                if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
+                    raise self._damaged(layer, path, CHANGED)
+                _checked.add(seen)
         try:
             values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
@@ -219,18 +217,14 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         form = manifest.DTYPE, self.game.shape(layer)
         if (values.dtype.str, values.shape) != form:
             raise self._damaged(layer, path, f"holds {values.dtype.str} {values.shape}, not {form}")
-        impossible = self._impossible(layer, values) if new else None
-        if impossible is not None:
-            raise self._damaged(layer, path, f"holds {impossible}")
-        _checked.add(seen)
         return values
 
     def start(self, layer: Layer) -> WarmStart | None:
         # If the file is missing or changed, layers are solved without a warm start.
-        if layer not in self._starts and layer in self._start_checksums:
+        shape = self.game.start_shape(layer)
+        if shape and layer not in self._starts and layer in self._start_checksums:
             with contextlib.suppress(OSError):
-                size = _file_size(self.game.start_shape(layer) or (), "<u4")
-                content = read_file(self._start_path(layer), size)
+                content = read_file(self._start_path(layer), 4 * prod(shape) + _MOST_HEADER)
                 if hashlib.sha256(content).hexdigest() == self._start_checksums[layer]:
                     self._starts[layer] = np.load(io.BytesIO(content), allow_pickle=False)
         return self._starts.get(layer)
@@ -264,17 +258,22 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 f"{error}; the {done} layers of {of} that are solved are kept in {self.folder}, "
                 f"and the same command goes on from there"
             ) from error
-        for unneeded in self._unneeded_starts_after(layer):
-            self._starts.pop(unneeded, None)
-            _remove(self._start_path(unneeded))
-        for unneeded in self._unneeded_after(layer):
-            _remove(self.path(unneeded))
+        self._drop_unneeded((*self.game.starts_from(layer), *self.game.reads(layer), layer))
+
+    def drop(self, layer: Layer) -> None:
+        # A file that is in use stays for now.
+        with contextlib.suppress(OSError):
+            self.path(layer).unlink()
+
+    def drop_start(self, layer: Layer) -> None:
+        super().drop_start(layer)
+        with contextlib.suppress(OSError):
+            self._start_path(layer).unlink()
 
     def finish(self) -> None:
         records = {self.game.name(layer): self._entries[layer] for layer in self.game.layers}
         self._write_manifest({**manifest.describe(self.game, self.keep), "sheets": records})
-        self._remove_unneeded()
-        self._starts.clear()
+        super().finish()
         shutil.rmtree(self._unfinished, ignore_errors=True)
 
     @cached_property
@@ -350,16 +349,10 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         self.keep = description.get("keep", "all")
         if keep not in (None, self.keep):
             raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
-        if description["sheets"] is not None:
-            self._accept_records(description["sheets"])
-            if self.finished:
-                self._remove_unneeded()
-                shutil.rmtree(self._unfinished, ignore_errors=True)
-                return
-        self._accept_records(self._read_journal())
-        if self.finished:  # The solve was killed after its last layer.
+        self._accept_records({**(description["sheets"] or {}), **self._read_journal()})
+        if self.finished:  # Perhaps the solve was killed after its last layer.
             self.finish()
-        self._remove_unneeded()
+        self._drop_unneeded(self._records)
         for layer in {read for left in self.missing for read in self.game.reads(left)}:
             if self.has(layer):
                 self.verify(layer)
@@ -388,14 +381,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 self._start_checksums[layers[name]] = start
         return records
 
-    def _remove_unneeded(self) -> None:
-        """Remove files that are still there because a solver was killed or they were in use."""
-        for layer in self._records:
-            if not self.needs(layer):
-                _remove(self.path(layer))
-            if not self.needs_start(layer):
-                _remove(self._start_path(layer))
-
     def _append(self, layer: Layer) -> None:
         entry = [self.game.name(layer), self._entries[layer], self._start_checksums.get(layer)]
         line = json.dumps([*entry, manifest.checksum_of(entry)]) + "\n"
@@ -408,7 +393,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                     os.fsync(file.fileno())
 
     def _accept_records(self, records: Mapping[str, Any], *, manifest_only: bool = False) -> None:
-        """Accept the records of layers whose files are there, and check the files' sizes."""
+        """Accept the records of layers whose files are there."""
         layers = {self.game.name(layer): layer for layer in self.game.layers}
         for name, entries in records.items():
             if name not in layers:
@@ -421,35 +406,20 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 ) from error
         # Backward, since a layer that has to be solved again needs the layers before it.
         for layer in () if manifest_only else reversed(self.game.layers):
-            if self.has(layer):
-                self._check_files(layer)
-
-    def _check_files(self, layer: Layer) -> None:
-        """Forget a solved layer if a file of it is missing, so that it is solved again.
-
-        Raises:
-            StoreError: If a file has the wrong size, or what is missing cannot be solved again.
-        """
-        path = self.missing_file(layer)
-        if path is not None:
-            if not self._can_be_solved(layer):
-                raise self._damaged(layer, path, "is missing")
-            del self._records[layer]
-        elif self.needs(layer):
-            self._check_size(layer, self.path(layer).stat().st_size)
+            path = self.missing_file(layer) if self.has(layer) else None
+            if path is not None:
+                if not self._can_be_solved(layer):
+                    raise self._damaged(layer, path, "is missing")
+                del self._records[layer]
 
     def missing_file(self, layer: Layer) -> Path | None:
-        """Return a file of a solved layer that should be there and is not."""
-        paths = [self.path(layer)] if self.needs(layer) else []
+        """Return a file of a solved layer that should be there and is not, or is cut off."""
+        exact = 8 * prod(self.game.shape(layer))
+        paths = {self.path(layer): exact} if self.needs(layer) else {}
         if self.keep == "compact":
-            paths.append(self._packed_path(layer))
-        return next((path for path in paths if not path.exists()), None)
-
-    def _check_size(self, layer: Layer, found: int) -> None:
-        """Raise unless a layer's file has the right size."""
-        size = _file_size(self.game.shape(layer), manifest.DTYPE)
-        if found != size:
-            raise self._damaged(layer, self.path(layer), f"has {found} bytes, not {size}")
+            paths[self._packed_path(layer)] = 1
+        whole = (path.exists() and path.stat().st_size >= size for path, size in paths.items())
+        return next((path for path, there in zip(paths, whole, strict=True) if not there), None)
 
     def _accept_record(self, layer: Layer, entries: Any) -> None:
         """Accept the record of how a layer was solved, with the SHA-256 of its files.
@@ -497,6 +467,9 @@ _CANNOT_SOLVE_AGAIN = "It cannot be solved again by itself; solve in another fol
 
 CHANGED = "the checksum does not match; the file was changed or damaged"
 
+# The header of a .npy file takes at most so many bytes.
+_MOST_HEADER = 1024
+
 _SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
 
 
@@ -506,23 +479,9 @@ def _written(path: Path, content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def _remove(path: Path) -> None:
-    """Remove a file, if there is one; if it is in use, it stays for now."""
-    with contextlib.suppress(OSError):
-        path.unlink()
-
-
 def _npy(array: np.ndarray[Any, Any]) -> bytes:
     """Return an array as a ``.npy`` file, little-endian on every machine."""
     buffer = io.BytesIO()
     little = np.ascontiguousarray(array, array.dtype.newbyteorder("<"))
     np.save(buffer, little, allow_pickle=False)
     return buffer.getvalue()
-
-
-def _file_size(shape: tuple[int, ...], dtype: str) -> int:
-    """Return the size of an array as a ``.npy`` file, in bytes."""
-    header = io.BytesIO()
-    description = {"descr": dtype, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(header, description)
-    return header.tell() + np.dtype(dtype).itemsize * prod(shape)

@@ -30,7 +30,7 @@ about a sixth of a byte per value. Everything but the rounding is undone exactly
 """
 
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from math import prod
 from typing import NamedTuple
 
@@ -168,14 +168,19 @@ class LayerStore:
         if start is not None:
             self._starts[layer] = start
         self._records[layer] = record
-        for unneeded in self._unneeded_starts_after(layer):
-            self._starts.pop(unneeded, None)
-        for unneeded in self._unneeded_after(layer):
-            self._values.pop(unneeded, None)
+        self._drop_unneeded((*self.game.starts_from(layer), *self.game.reads(layer), layer))
+
+    def drop(self, layer: Layer) -> None:
+        """Drop the values of a layer as they are for solving others."""
+        self._values.pop(layer, None)
+
+    def drop_start(self, layer: Layer) -> None:
+        """Drop the warm start that a layer left."""
+        self._starts.pop(layer, None)
 
     def finish(self) -> None:
-        """Drop all warm starts, once all layers are solved."""
-        self._starts.clear()
+        """Drop what is not to be kept, once all layers are solved."""
+        self._drop_unneeded(self.game.layers)
 
     @property
     def finished(self) -> bool:
@@ -206,14 +211,13 @@ class LayerStore:
                     users[used].append(layer)
         return users
 
-    def _unneeded_starts_after(self, layer: Layer) -> Sequence[Layer]:
-        """Return the layers whose warm starts are not needed any more once `layer` is solved."""
-        at = (*self.game.starts_from(layer), layer)
-        return [each for each in at if each in self._started and not self.needs_start(each)]
-
-    def _unneeded_after(self, layer: Layer) -> Sequence[Layer]:
-        """Return the layers whose values are not needed any more once `layer` is solved."""
-        return [at for at in (*self.game.reads(layer), layer) if not self.needs(at)]
+    def _drop_unneeded(self, layers: Iterable[Layer]) -> None:
+        """Drop the values and warm starts of some layers that no unsolved layer needs."""
+        for layer in layers:
+            if layer in self._started and not self.needs_start(layer):
+                self.drop_start(layer)
+            if layer in self._readers and not self.needs(layer):
+                self.drop(layer)
 
     def _check_read(self, layer: Layer) -> None:
         """Raise a StoreError if the values of a solved layer are not kept."""
@@ -229,18 +233,10 @@ class LayerStore:
         assert values.shape == self.game.shape(layer)
         assert start is None or start.dtype == np.uint32
         assert start is None or start.shape == self.game.start_shape(layer)
-        impossible = self._impossible(layer, values)
-        if impossible is not None:
-            raise ValueError(f"{layer} has {impossible}")
-        self._largest[layer] = float(np.abs(values).max())
-
-    def _impossible(self, layer: Layer, values: Floats) -> str | None:
-        """Describe the most extreme value of a layer if it is impossible; otherwise return None."""
-        least, largest, most = float(values.min()), float(values.max()), self.game.bound(layer)
-        if -most - SLACK <= least and largest <= most + SLACK:  # False for a NaN.
-            return None
-        value = largest if largest + least > 0 else least
-        return f"a value of {value:.3g}; possible are {-most:g} to {most:g}"
+        largest, most = float(np.abs(values).max()), self.game.bound(layer)
+        if not largest <= most + SLACK:  # Also for a NaN.
+            raise ValueError(f"{layer} has a value of ±{largest:.3g}; possible are ±{most:g}")
+        self._largest[layer] = largest
 
 
 STEPS = 2**15 - 1
