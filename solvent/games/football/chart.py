@@ -203,8 +203,8 @@ Cell: TypeAlias = tuple[tuple[Fraction, Result], ...]
 
 MOST_PLAYS = 99
 MOST_DEFENCES = len(ascii_uppercase)
-# Weights in a cell's text are at most this, so that no sum is absurd.
-_LARGEST_WEIGHT = 1_000_000
+# A result of several in a cell, with its weight: at most a million, so that no sum is absurd.
+_WEIGHTED = re.compile(r"(?P<code>[^*]*)\*\s*0*(?P<weight>[1-9]\d{0,5}|1000000)\s*", re.ASCII)
 
 
 KICK_COLUMNS = ("Q", "P")
@@ -327,17 +327,17 @@ def parse_cell(text: str) -> Cell:
     Raises:
         ValueError: If a code is unknown, or a weight is not a positive whole number.
     """
-    if not text.strip():
-        raise ValueError("the cell is empty")
     parts = text.split("|")
     if len(parts) == 1 and "*" not in text:
         return ((Fraction(1), parse_result(text)),)
     weighted = []
     for part in parts:
-        code, star, weight = part.partition("*")
-        if not star:
-            raise ValueError(f"{part.strip()!r} has no weight; write it as in '3*4 | fum*1'")
-        weighted.append((_weight(weight.strip()), parse_result(code)))
+        match = _WEIGHTED.fullmatch(part)
+        if match is None:
+            raise ValueError(
+                f"{shown(part.strip())} has no weight from 1 to 1000000; write '3*4 | fum*1'"
+            )
+        weighted.append((int(match["weight"]), parse_result(match["code"])))
     total = sum(weight for weight, _ in weighted)
     return ordered_cell((Fraction(weight, total), result) for weight, result in weighted)
 
@@ -347,12 +347,6 @@ def _listed(cell: str | Mapping[str, str]) -> Cell:
     if isinstance(cell, str):
         return parse_cell(cell)
     return ordered_cell((Fraction(chance), parse_result(code)) for code, chance in cell.items())
-
-
-def _weight(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) < 10 and 0 < int(text) <= _LARGEST_WEIGHT:
-        return int(text)
-    raise ValueError(f"weight {shown(text)}; allowed are whole numbers from 1 to {_LARGEST_WEIGHT}")
 
 
 def cell_text(cell: Cell) -> str:

@@ -183,10 +183,10 @@ def test_a_file_is_read_as_it_looks_in_any_case_and_as_a_spreadsheet_saves_it(
 # What is put in the place of what in a chart's file, and what the refusal says.
 # What is put in the place of what in a chart's file, and what the refusal says.
 WRONG_CSV = (
-    ("A,-1,4,", "A,-1,,", r"row A \(line 5\), column 2: the cell is empty"),
+    ("A,-1,4,", "A,-1,,", r"row A \(line 5\), column 2: '' is not a result"),
     ("fum,off10/7", "fim,off10/7", r"row C \(line 7\), column 1: 'fim' is not a result"),
     ("A,-1", "A,-101", r"row A \(line 5\), column 1: yards of gain is -101"),
-    ("20*1", "20*0", r"row B \(line 6\), column 2: weight '0'"),
+    ("20*1", "20*0", r"row B \(line 6\), column 2: '20\*0' has no weight"),
     ("20*1", "20", r"row B \(line 6\), column 2: '20' has no weight"),
     ("B,3,", "B,punt30,", "chart 'tiny', column 1, row B: 'punt30' kicks"),
     ("B,3,", "A,3,", r"row A \(line 6\): the rows are ABC, each once"),
