@@ -66,16 +66,16 @@ def narrow_order(start: Ints, target: Ints, widest: int) -> tuple[Ints, int] | N
         nodes of an edge. None if it is above `widest`.
     """
     n = len(start) - 1
-    if n == 0:
-        return np.empty(0, np.int64), 0
+    source = np.repeat(np.arange(n), np.diff(start))
+    if (width := int(np.abs(source - target).max(initial=0))) <= widest:
+        return np.arange(n), width
     graph = csr_array(
         (np.ones(len(target), np.int8), target.astype(np.int32), start.astype(np.int32)),
         shape=(n, n),
     )
     order = np.asarray(reverse_cuthill_mckee(graph), np.int64)
-    place = np.empty(n, np.int64)
-    place[order] = np.arange(n)
-    width = int(np.abs(np.repeat(place, np.diff(start)) - place[target]).max(initial=0))
+    place = np.argsort(order)
+    width = int(np.abs(place[source] - place[target]).max(initial=0))
     return (order, width) if width <= widest else None
 
 
@@ -140,13 +140,12 @@ class Chain:
         Raises:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
-        x = self._by_band(right, NARROW, transposed=transposed)
+        x = self.by_band(right, NARROW, transposed=transposed)
         if x is None and self._is_short:
-            trial = np.zeros(self.n) if guess is None else guess.copy()
             within = np.zeros(self.n) if within is None else within
-            x = trial if self._improve(trial, right, within, transposed) else None
+            x = self.iterate(right, within, guess, transposed=transposed)
         if x is None:
-            x = self._by_band(right, transposed=transposed)
+            x = self.by_band(right, transposed=transposed)
         if x is None:
             raise self._stuck()
         return x
@@ -167,27 +166,40 @@ class Chain:
 
         In every state, their expected fall is at least half the probability of changing the state.
         """
-        x = self._by_band(self.changing, NARROW)
-        if x is None:
-            # If the residual is at most half of the right side, x is right to a factor of 2.
-            x = np.zeros(self.n)
-            if not self._improve(x, self.changing, 0.5 * self.changing):
-                return None
-        return x if (x > 0).all() else None
+        # If the residual is at most half of the right side, x is right to a factor of 2.
+        x = self.by_band(self.changing, NARROW)
+        x = self.iterate(self.changing, 0.5 * self.changing) if x is None else x
+        return None if x is None or not (x > 0).all() else x
 
-    def _improve(self, x: Floats, right: Floats, within: Floats, transposed: bool = False) -> bool:
-        """Improve x ([n]) by iteration; return whether its residual became small enough."""
+    def iterate(
+        self,
+        right: Floats,
+        within: Floats,
+        guess: Floats | None = None,
+        *,
+        transposed: bool = False,
+        patience: int = PATIENCE,
+    ) -> Floats | None:
+        """Solve the equations by the Krylov method, [n]; None if a residual does not become small.
+
+        Args:
+            right: [n].
+            within: [n] residuals accepted.
+            guess: [n] an initial guess.
+            transposed: Whether to solve the transposed system.
+            patience: Number of steps after which to stop if the residual is not ten times smaller.
+        """
+        x = np.zeros(self.n) if guess is None else guess.copy()
         moves = self._transposed if transposed else (self.start, self.target, self.flow)
         work = np.empty((7, self.n))
         relative = bicgstab(
             *moves, self.changing, self.changing if transposed else self.leaving,
-            0.0 if transposed else 1.0, right, x, within, ROUNDING, PATIENCE, work,
+            0.0 if transposed else 1.0, right, x, within, ROUNDING, patience, work,
         )  # fmt: skip
-        if relative <= NEAR_ROUNDING:
-            return True
         # Where values are small, the residual may be rounding of larger values elsewhere.
         residual, largest = np.abs(work[0]), float(np.abs(x).max())
-        return bool((residual <= NEAR_ROUNDING * self.changing * largest).all())
+        near = (residual <= NEAR_ROUNDING * self.changing * largest).all()
+        return x if relative <= NEAR_ROUNDING or near else None
 
     @cached_property
     def _transposed(self) -> tuple[Ints, Ints, Floats]:
@@ -195,7 +207,7 @@ class Chain:
         moves = csr_array(self.moves.T)
         return moves.indptr.astype(np.int64), moves.indices.astype(np.int64), moves.data
 
-    def _by_band(
+    def by_band(
         self, right: Floats, widest: int | None = None, *, transposed: bool = False
     ) -> Floats | None:
         """Solve (I - P) x = right by elimination in an order of states with a small bandwidth.

@@ -31,41 +31,24 @@ proportional to the rewards and the differences of values along the row, so a ga
 in a component whose values are 1e9. For that, values are held as two arrays of floats, [2, n], of
 which the second is the low-order part.
 
-**Large components** are first solved approximately, by compiled modified policy iteration. Each
-round is one greedy sweep of Gauss-Seidel over all rows, then sweeps over the policy's rows alone,
-which are a few times cheaper, until values change ten times less than in the greedy sweep (Puterman
-and Shin 1978, "Modified Policy Iteration Algorithms for Discounted Markov Decision Problems").
-Three things make that quick:
-
-- States are renumbered from the exits backward, so that a sweep carries a value from an exit
-  through the whole component; sweeps alternate between up and down.
-- Self-loops are removed: each row is divided by its probability of changing the state.
-- Where sweeps contract slowly, the policy is evaluated by elimination if an order of the states has
-  a small bandwidth (moves lead only to nearby states), otherwise by a Krylov method, whose patience
-  doubles each time it fails.
+**Large components** are first solved approximately, by a form of modified policy iteration
+(Puterman and Shin 1978, "Modified Policy Iteration Algorithms for Discounted Markov Decision
+Problems"): some compiled greedy sweeps of Gauss-Seidel over all rows improve values and policy, and
+a rough solution of the policy's equations carries the values on, until sweeps change nothing. Where
+moves lead only to nearby states, so that some order of the states has a small bandwidth, these
+equations are solved by elimination. Otherwise states are renumbered from the exits backward, so
+that a sweep carries a value from an exit through the whole component, and the Krylov method solves
+them. Self-loops are removed: each row is divided by its probability of changing the state.
 """
 
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 
-from solvent.exact.chain import (
-    ROUNDING,
-    Chain,
-    bicgstab,
-    eliminate,
-    likeliest_exits,
-    narrow_order,
-    solve_eliminated,
-)
-from solvent.exact.compilation import (
-    Transitions,
-    inner,
-    kernel,
-    row_advantages,
-)
+from solvent.exact.chain import NARROW, PATIENCE, Chain, likeliest_exits, narrow_order
+from solvent.exact.compilation import Transitions, kernel, row_advantages
 from solvent.exact.components import lead_to, trace_back
 from solvent.exact.solution import CertificateError, ImproperGameError
 from solvent.model import TabularGame
@@ -92,10 +75,6 @@ ROUNDS = 1000
 
 APPROACHED = 500
 """Components of more states than this are solved by sweeps before any exact evaluation."""
-
-# Where sweeps contract slowly, policies are evaluated by elimination if an order of the states has
-# at most this bandwidth.
-_WIDEST = 32
 
 LOOSEN = 50
 """The tolerance for ties doubles after this many rounds: rounding may make iteration cycle."""
@@ -215,7 +194,9 @@ def policy_iteration(
 
 
 def approach(c: Component, policy: Ints, values: Floats) -> bool:
-    """Approximate the optimum of a large component by sweeps; return whether they converged.
+    """Approximate the optimum of a large component; return whether greedy sweeps have settled.
+
+    Nothing is proved here: the caller checks the policy, and the certificate checks the values.
 
     Args:
         c: The component.
@@ -226,51 +207,54 @@ def approach(c: Component, policy: Ints, values: Floats) -> bool:
     order = trace_back(c.edges, every, leaves(c, every))
     if len(order) < c.n:
         return False
-    outcome = _approached(c, order, -1, policy, values)
-    if outcome == CONTRACTS_SLOWLY:
-        start = c.edges.outcome_start[c.edges.row_start]
-        order, width = narrow_order(start, c.edges.next_state, _WIDEST) or (order, 0)
-        outcome = _approached(c, order, width, policy, values)
-    return outcome == CONVERGED
-
-
-def _approached(c: Component, order: Ints, width: int, policy: Ints, values: Floats) -> int:
-    """Find values and a policy of a component, in most cases optimal up to rounding.
-
-    Nothing is proved here: the caller checks the policy, and the certificate checks the values.
-
-    Args:
-        c: The component.
-        order: [n] an order of the states.
-        width: Bandwidth of that order, to evaluate policies by elimination. 0 to evaluate them by
-            the Krylov method, -1 to return if sweeps contract slowly.
-        policy: [n] the row of each state to begin with; the best rows are written here.
-        values: [n] the values to begin with; the best ones are written here.
-
-    Returns:
-        `FAILED`, `CONVERGED` or `CONTRACTS_SLOWLY`.
-    """
+    start = c.edges.outcome_start[c.edges.row_start]
+    narrow = narrow_order(start, c.edges.next_state, NARROW)
+    if narrow is not None:
+        order, _ = narrow
     rows, row_of, own = _renumbered(c, order, policy)
     v = values[order]
-    longest = np.maximum.reduceat(np.diff(rows[0].outcome_start), rows[0].row_start[:-1])
-    size = int(longest.sum())
-    start, target = np.zeros(c.n + 1, np.int64), np.empty(size, np.int64)
-    chain = start, target, np.empty(size), np.empty(c.n), np.empty(c.n)
-    if width > 0:
-        outcome = _eliminate(rows, chain, own, v, width)
-    else:
-        outcome = _iterate(rows, chain, own, v, ROUNDING, width < 0)
+    settled = _settle(c.name(), rows, own, v, narrow is not None)
     policy[order], values[order] = row_of[own], v
-    return outcome
+    return settled
 
 
 Rows: TypeAlias = tuple[Transitions, Floats, Floats]
 """Transitions given that a row moves, the reward of each row until it moves, and the probability
 that this move leaves the component."""
 
-PolicyRows: TypeAlias = tuple[Ints, Ints, Floats, Floats, Floats]
-"""A policy's rows, which are faster to read when contiguous: the slice of each state's targets, the
-targets, their probabilities, and each state's reward and probability of leaving."""
+
+def _settle(name: str, rows: Rows, policy: Ints, v: Floats, narrow: bool) -> bool:
+    """Improve a policy and values, [n], until greedy sweeps change nothing; return whether they do.
+
+    Args:
+        name: The name of the component.
+        rows: The rows of the component.
+        policy: [n] the row of each state; read and written.
+        v: [n] the values; read and written.
+        narrow: Whether policies are evaluated by elimination, and not by the Krylov method.
+    """
+    transitions, gain, leaving = rows
+    before, patience = np.inf, _STEPS_IN_VAIN
+    for _ in range(_MOST_EVALUATIONS):
+        left, largest = sweep_greedily(transitions, gain, policy, v, _GREEDY)
+        if not np.isfinite(largest):
+            return False
+        if left <= _SETTLED * largest or (left <= _NEAR * largest and left >= 0.5 * before):
+            return True
+        before, weight = left, np.zeros(len(gain))
+        weight[policy] = 1.0
+        chain = Chain(name, transitions, weight, leaving[policy])
+        if narrow:
+            found = chain.by_band(gain[policy], NARROW)
+        else:
+            within = np.full(len(v), SMALLER * left)
+            found = chain.iterate(gain[policy], within, v, patience=patience)
+        # Play under the policy need not end, or lasts long: sweeps look for a better one.
+        if found is None or not np.isfinite(found).all():
+            patience = min(2 * patience, PATIENCE)
+        else:
+            v[:] = found
+    return False
 
 
 def _renumbered(c: Component, order: Ints, policy: Ints) -> tuple[Rows, Ints, Ints]:
@@ -424,198 +408,65 @@ def likeliest_exit(c: Component) -> Ints:
     return policy
 
 
-_inner: Any = inner  # for functions whose parameters have no types
-
-# Largest number of sweeps over a policy between two greedy sweeps.
-_EVALUATIONS = 30
-
-# The contraction of a sweep is measured over this many of the last sweeps over a policy.
-_MEASURED = 18
-
-# The Krylov method is tried if, at that contraction, more than this many sweeps remain.
-_MANY_SWEEPS = 400
-
-# Sweeps before the Krylov method is first tried.
-_SPENT = 100
+# Greedy sweeps between two evaluations.
+_GREEDY = 20
 
 # Steps without progress after which the Krylov method stops at first; later it takes more.
 _STEPS_IN_VAIN = 12
 
-# The approach has failed after this many sweeps; a grid of a million states takes some 5,000.
-_MOST = 100_000
+# The approach has failed after this many evaluations.
+_MOST_EVALUATIONS = 500
 
 # A row replaces the policy's if its value is larger by more than this fraction.
 _SWITCH = 1e-15
 
 # Changes of values below this, in units of the largest value, are rounding.
-_SETTLED = 4 * float(np.finfo(float).eps)
-
-# Largest number of greedy sweeps between two eliminations.
-_GREEDY = 20
-
-# The approach has failed after this many eliminations.
-_ELIMINATIONS = 500
+_SETTLED = 4 * EPSILON
 
 # Changes of values below this, in units of the largest value, are taken for rounding if another
-# elimination does not halve them.
+# evaluation does not halve them.
 _NEAR = 1e-12
 
-FAILED, CONVERGED, CONTRACTS_SLOWLY = 0, 1, 2
-"""Outcomes of an approach to the optimum."""
-
 SMALLER = 0.1
-"""Sweeps over a policy stop once values change by this fraction of the greedy sweep's change."""
+"""Accuracy of an evaluation between sweeps, in units of the change by the last greedy sweep."""
 
 
-@kernel(largest=-1, allocates=True)
-def _eliminate(component: Rows, chain: PolicyRows, policy: Ints, v: Floats, width: int) -> int:
-    """Improve values and a policy by greedy sweeps and eliminations; return the outcome."""
-    n, before, up = len(v), np.inf, True
-    moves = np.empty((n, 2 * width + 1))
-    for _ in range(_ELIMINATIONS):
-        left = 0.0
-        for _ in range(_GREEDY):
-            left, largest = _sweep_greedily(component, policy, v, up)
-            up = not up
-            if not np.isfinite(largest):
-                return FAILED
-            if left <= _SETTLED * largest or (left <= _NEAR * largest and left >= 0.5 * before):
-                return CONVERGED
-        before = left
-        _take_rows(component, policy, chain)
-        start, target, flow, right, out = chain
-        for s in range(n):
-            for j in range(2 * width + 1):
-                moves[s, j] = 0.0
-            for e in range(start[s], start[s + 1]):
-                moves[s, target[e] - s + width] += flow[e]
-        changing = eliminate(moves, out)
-        proper = True
-        for total in changing:
-            proper = proper and total > 0
-        # If play under the policy need not end, more sweeps look for a better policy.
-        if proper:
-            _copy(right, v)
-            solve_eliminated(moves, changing, v, False)
-    return FAILED
+@kernel(largest=-1)
+def sweep_greedily(
+    transitions: Transitions, gain: Floats, policy: Ints, v: Floats, sweeps: int
+) -> tuple[float, float]:
+    """Make greedy sweeps, alternately up and down; stop when one changes nothing.
 
+    Args:
+        transitions: Rows without self-loops.
+        gain: [k] the reward of each row until it moves.
+        policy: [n] the row taken in each state; read and written.
+        v: [n] the values; read and written.
+        sweeps: Largest number of sweeps.
 
-@kernel(largest=-1, allocates=True)
-def _iterate(
-    component: Rows,
-    chain: PolicyRows,
-    policy: Ints,
-    v: Floats,
-    rounding: float,
-    impatient: bool,
-) -> int:
-    """Improve values and a policy by sweeps and the Krylov method; return the outcome."""
-    n = len(v)
-    moves, before, work = np.ones((2, n)), np.empty(n), np.empty((7, n))
-    up, sweeps, spent, wait = True, 0, 0, _SPENT
-    # A literal would compile the Krylov method a second time.
-    patience = int(np.int64(_STEPS_IN_VAIN))
-    while sweeps < _MOST:
-        left, largest = _sweep_greedily(component, policy, v, up)
-        up = not up
-        if not np.isfinite(largest):
-            return FAILED
+    Returns:
+        The largest change of a value in the last sweep, and the largest value.
+    """
+    row_start, ends, to, chance = transitions
+    left, largest, n = 0.0, 0.0, len(v)
+    for turn in range(sweeps):
+        left, largest = 0.0, 0.0
+        for i in range(n):
+            s = n - 1 - i if turn % 2 else i
+            now = policy[s]
+            best = gain[now]
+            for e in range(ends[now], ends[now + 1]):
+                best += chance[e] * v[to[e]]
+            better = _SWITCH * abs(best)
+            for k in range(row_start[s], row_start[s + 1]):
+                if k != now:
+                    q = gain[k]
+                    for e in range(ends[k], ends[k + 1]):
+                        q += chance[e] * v[to[e]]
+                    if q > best + better:
+                        best, policy[s] = q, k
+            left, largest = max(left, abs(best - v[s])), max(largest, abs(best))
+            v[s] = best
         if left <= _SETTLED * largest:
-            return CONVERGED
-        _take_rows(component, policy, chain)
-        change, first, made = 0.0, 0.0, 0
-        while made < _EVALUATIONS:
-            change = _sweep(chain, v, up)
-            up, made = not up, made + 1
-            if made == _EVALUATIONS - _MEASURED:
-                first = change
-            if change <= SMALLER * left:
-                break
-        sweeps, spent = sweeps + made + 1, spent + made + 1
-        if made < _EVALUATIONS or spent < wait or not change > 0:
-            continue
-        decay = np.log(first / change) / _MEASURED
-        if decay * _MANY_SWEEPS < np.log(change / (_SETTLED * largest)):
-            if impatient:
-                return CONTRACTS_SLOWLY
-            _copy(v, before)
-            if not _evaluate(chain, v, 0.01 * change, moves, rounding, patience, work):
-                _copy(before, v)
-                wait, patience = 2 * wait, 2 * patience
-            spent = 0
-    return FAILED
-
-
-@_inner
-def _copy(values, to):  # type: ignore[no-untyped-def]
-    """Copy an array. A slice would take a second to compile, because of its error message."""
-    for s in range(len(values)):
-        to[s] = values[s]
-
-
-@_inner
-def _sweep_greedily(component, policy, v, up):  # type: ignore[no-untyped-def]
-    """Make one greedy sweep; return the largest change of a value, and the largest value."""
-    (row_start, ends, to, chance), gain, _ = component
-    left, largest = 0.0, 0.0
-    for i in range(len(v)):
-        s = i if up else len(v) - 1 - i
-        now = policy[s]
-        best = gain[now]
-        for e in range(ends[now], ends[now + 1]):
-            best += chance[e] * v[to[e]]
-        better = _SWITCH * abs(best)
-        for k in range(row_start[s], row_start[s + 1]):
-            if k != now:
-                q = gain[k]
-                for e in range(ends[k], ends[k + 1]):
-                    q += chance[e] * v[to[e]]
-                if q > best + better:
-                    best, policy[s] = q, k
-        left, largest = max(left, abs(best - v[s])), max(largest, abs(best))
-        v[s] = best
+            break
     return left, largest
-
-
-@_inner
-def _take_rows(component, policy, chain):  # type: ignore[no-untyped-def]
-    """Copy the rows of a policy, which are faster to read when contiguous."""
-    (_, ends, to, chance), gain, leaves = component
-    start, target, flow, right, out = chain
-    size = 0
-    for s in range(len(policy)):
-        right[s], out[s] = gain[policy[s]], leaves[policy[s]]
-        for e in range(ends[policy[s]], ends[policy[s] + 1]):
-            target[size], flow[size] = to[e], chance[e]
-            size += 1
-        start[s + 1] = size
-
-
-@_inner
-def _sweep(chain, v, up):  # type: ignore[no-untyped-def]
-    """Sweep over the rows of a policy once; return the largest change of a value."""
-    start, target, flow, right, _ = chain
-    left = 0.0
-    for i in range(len(v)):
-        s = i if up else len(v) - 1 - i
-        value = right[s]
-        for e in range(start[s], start[s + 1]):
-            value += flow[e] * v[target[e]]
-        left = max(left, abs(value - v[s]))
-        v[s] = value
-    return left
-
-
-@_inner
-def _evaluate(chain, v, enough, moves, rounding, patience, work):  # type: ignore[no-untyped-def]
-    """Evaluate a policy by the Krylov method; return whether that succeeded."""
-    start, target, flow, right, out = chain
-    changing, within = moves[0], moves[1]
-    within[:] = enough
-    residual = bicgstab(
-        start, target, flow, changing, out, 1.0, right, v, within, rounding, patience, work
-    )
-    finite = True
-    for value in v:
-        finite = finite and np.isfinite(value)
-    return finite and residual <= 100 * rounding

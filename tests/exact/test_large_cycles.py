@@ -102,11 +102,11 @@ def test_sweeps_that_fail_are_not_believed(monkeypatch: pytest.MonkeyPatch) -> N
     game = grid(24, 0.99)
     right = solve(game).values
 
-    def fail(*given: Any) -> int:
-        given[2][:] = 7.0  # the values
-        return mdp.FAILED
+    def fail(*given: Any) -> bool:
+        given[3][:] = 7.0  # the values
+        return False
 
-    monkeypatch.setattr(mdp, "_iterate", fail)
+    monkeypatch.setattr(mdp, "_settle", fail)
     np.testing.assert_allclose(optimum(game)[0], right, rtol=0, atol=1e-9)
 
 
