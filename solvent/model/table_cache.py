@@ -107,6 +107,8 @@ def game_identity(game: Game) -> dict[str, Any] | None:
         return None
     if getattr(module, kind.__qualname__, None) is not kind:
         return None
+    if hasattr(game, "identity"):
+        return {"classes": [f"{kind.__module__}:{kind.__qualname__}"], "fields": game.identity}
     if any(_names_a_file(value) for value in vars(game).values()):
         return None
     try:
@@ -135,32 +137,43 @@ def _names_a_file(value: Any) -> bool:
 
 def _packed(game: Game, table: TabularGame) -> Packed | None:
     """Pack a table for the cache; None if its states are not of the kinds that are stored."""
-    if type(table) is not TabularGame or table.info != game.info or type(table.states) is not tuple:
+    if type(table) is not TabularGame or table.info != game.info:
         return None
     try:
-        classes, text = pack_states(table.states)
+        header, arrays = _packed_states(table.states)
     except UnpackableError:
         return None
-    arrays = {name: getattr(table, name) for name in ARRAYS}
-    arrays["states"] = np.frombuffer(text.encode(), np.uint8)
+    arrays = {**arrays, **{name: getattr(table, name) for name in ARRAYS}}
     arrays |= {f"mask_{player}": mask for player, mask in enumerate(table.mask)}
     arrays |= {f"observation_{p}": seen for p, seen in enumerate(table.observation)}
     if table.turn is not None:
         arrays["turn"] = table.turn
-    return Packed({"classes": classes, "model_hash": table.model_hash}, arrays)
+    return Packed({**header, "model_hash": table.model_hash}, arrays)
+
+
+def _packed_states(states: Any) -> Packed:
+    """Pack the states of a table; those of a game with ``states_from()`` pack themselves."""
+    if hasattr(states, "packed"):
+        packed: Packed = states.packed()
+        return packed
+    classes, text = pack_states(states)
+    return Packed({"classes": classes}, {"states": np.frombuffer(text.encode(), np.uint8)})
 
 
 def _unpacked(game: Game, packed: Packed) -> TabularGame:
     """Return the cached table; raise UnpackableError if its states cannot be rebuilt."""
     header, arrays = packed
-    classes = [find_class(name, "solvent") for name in header["classes"]]
+    if hasattr(game, "states_from"):
+        states: Sequence[State] = game.states_from(packed)
+    else:
+        classes = [find_class(name, "solvent") for name in header["classes"]]
+        make = partial(unpack_states, classes, arrays["states"])
+        states = LazyStates(len(arrays["initial"]), make)
     observation = [arrays[name] for name in sorted(arrays) if name.startswith("observation_")]
     return TabularGame.trusted(
         header["model_hash"],
         info=game.info,
-        states=LazyStates(
-            len(arrays["initial"]), partial(unpack_states, classes, arrays["states"])
-        ),
+        states=states,
         **{name: arrays[name] for name in ARRAYS},
         mask=(arrays["mask_0"], arrays["mask_1"]),
         observation=tuple(observation),

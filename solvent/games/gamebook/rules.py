@@ -20,7 +20,7 @@ on.
 """
 
 import random
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -71,6 +71,7 @@ from solvent.model import (
     TooManyStatesError,
     Words,
 )
+from solvent.model.cache import Packed
 from solvent.model.context import modified_exactly
 from solvent.model.parameters import check_choice
 from solvent.model.scene import Scene
@@ -119,6 +120,12 @@ class Gamebook(Words):
     def __reduce__(self) -> tuple[Any, ...]:
         """Pickle the arguments only, as derived attributes include functions."""
         return Gamebook, (self.book, self.forget, self.name, self.keep)
+
+    @property
+    def identity(self) -> Mapping[str, Any]:
+        """The book's content and the other arguments, by which tables are cached."""
+        content = self.book.digest or repr(self.book)
+        return {"book": content, "forget": self.forget, "name": self.name, "keep": self.keep}
 
     @cached_property
     def info(self) -> GameInfo:
@@ -343,6 +350,12 @@ class Gamebook(Words):
         from solvent.games.gamebook.tabulation import Tabulation
 
         return Tabulation(self, max_states).run()
+
+    def states_from(self, packed: Packed) -> Sequence[Page]:
+        """Return the pages of a cached table."""
+        from solvent.games.gamebook.tabulation import Pages
+
+        return Pages.unpacked(packed)
 
     # Blocks compiled into functions, once for all pages.
 

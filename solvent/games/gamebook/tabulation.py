@@ -14,7 +14,7 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, TypeAlias
+from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from solvent.games.gamebook.book import Place
 from solvent.games.gamebook.page import Page, Position
 from solvent.model.arrays import Ints, members
+from solvent.model.cache import Packed
 from solvent.model.tabular import RationalGame, TabularGame
 from solvent.model.walk import CollectedArrays, TooManyStatesError
 
@@ -102,6 +103,25 @@ class Pages(Sequence[Page]):
         batch = bisect_right(self.start, state) - 1
         layout, columns = self.batches[batch]
         return layout.page(columns[state - self.start[batch]].tolist())
+
+    def packed(self) -> Packed:
+        """Return the pages in the form in which they are cached."""
+        batches = [(its.at, its.fields, its.count, cells.shape) for its, cells in self.batches]
+        cells = np.concatenate([cells.ravel() for _, cells in self.batches])
+        return Packed({"batches": batches}, {"cells": cells})
+
+    @classmethod
+    def unpacked(cls, packed: Packed) -> Self:
+        """Make the pages that :meth:`packed` has packed."""
+        start, batches, used = [0], [], 0
+        for at, fields, count, (pages, width) in packed.header["batches"]:
+            cells = packed.arrays["cells"][used : used + pages * width]
+            batches.append(
+                (PageLayout(tuple(at), tuple(fields), count), cells.reshape(pages, width))
+            )
+            start.append(start[-1] + pages)
+            used += pages * width
+        return cls(start, batches)
 
 
 Arrivals: TypeAlias = list[tuple[Columns, Ints]]
