@@ -18,7 +18,8 @@ elimination is not too much work.
 :class:`solvent.model.TabularGame`.
 """
 
-from functools import cached_property
+from collections.abc import Callable
+from functools import cached_property, partial
 
 import numpy as np
 from scipy.sparse import csr_array
@@ -191,15 +192,25 @@ class Chain:
         """
         x = np.zeros(self.n) if guess is None else guess.copy()
         moves = self._transposed if transposed else (self.start, self.target, self.flow)
-        work = np.empty((7, self.n))
-        relative = bicgstab(
-            *moves, self.changing, self.changing if transposed else self.leaving,
-            0.0 if transposed else 1.0, right, x, within, ROUNDING, patience, work,
-        )  # fmt: skip
+        last, differences = (self.changing, 0.0) if transposed else (self.leaving, 1.0)
+        rest, before, share = np.empty(self.n), np.inf, 0.1
+        while True:
+            found = find_residual(*moves, last, differences, right, x, within, rest)
+            largest, relative = found
+            if largest <= 1 or relative <= ROUNDING:
+                return x
+            if not relative < 0.5 * before:
+                # A few of many states may have large residuals although the norm is small.
+                if not share / largest**2 > _LEAST_GOAL:
+                    break
+                share *= 1e-3
+            before, goal = relative, max(_LEAST_GOAL, share / largest**2)
+            with np.errstate(all="ignore"):
+                bicgstab(partial(sweep, *moves, self.changing), rest, x, goal, patience)
+            sweep(*moves, self.changing, right, x)
         # Where values are small, the residual may be rounding of larger values elsewhere.
-        residual, largest = np.abs(work[0]), float(np.abs(x).max())
-        near = (residual <= NEAR_ROUNDING * self.changing * largest).all()
-        return x if relative <= NEAR_ROUNDING or near else None
+        near = np.abs(rest) <= NEAR_ROUNDING * self.changing * float(np.abs(x).max())
+        return x if relative <= NEAR_ROUNDING or near.all() else None
 
     @cached_property
     def _transposed(self) -> tuple[Ints, Ints, Floats]:
@@ -273,7 +284,7 @@ class Chain:
 _LEAST_GOAL = 1e-12
 
 
-@kernel()
+@kernel(largest=2000)
 def sweep(
     start: Ints, target: Ints, flow: Floats, changing: Floats, right: Floats, x: Floats
 ) -> None:
@@ -296,7 +307,7 @@ def sweep(
         x[s] = value / changing[s]
 
 
-@kernel()
+@kernel(largest=2000)
 def find_residual(
     start: Ints,
     target: Ints,
@@ -343,111 +354,59 @@ def find_residual(
     return largest, relative
 
 
-@kernel(largest=2000)
 def bicgstab(
-    start: Ints,
-    target: Ints,
-    flow: Floats,
-    changing: Floats,
-    last: Floats,
-    differences: float,
-    right: Floats,
-    x: Floats,
-    within: Floats,
-    rounding: float,
-    patience: int,
-    work: Floats,
-) -> float:
-    """Solve (I - P) x = right by BiCGSTAB, preconditioned by two sweeps of Gauss-Seidel.
+    sweep_for: Callable[[Floats, Floats], None], rest: Floats, x: Floats, goal: float, patience: int
+) -> None:
+    """Reduce the residual of (I - P) x = right by BiCGSTAB, preconditioned by two sweeps.
 
     With M the matrix whose inverse the sweeps apply, the equations become M^-1 (I - P) x = M^-1 r.
     M^-1 (I - P) y is y minus the result of two sweeps from y for the right side 0, so no other
     product is needed (van der Vorst 1992, "Bi-CGSTAB"; Saad 2003, *Iterative Methods for Sparse
-    Linear Systems*, chapters 7 and 9). When the residual has become small it is computed again, and
-    the equations are solved for it, so that rounding does not accumulate.
+    Linear Systems*, chapters 7 and 9). When the residual has become small the caller computes it
+    again, and the equations are solved for it, so that rounding does not accumulate.
 
     Args:
-        start: [S+1] entries of each row of P without its diagonal.
-        target: Columns of the entries.
-        flow: Values of the entries.
-        changing: [S] the diagonal of I - P.
-        last: [S] for :func:`find_residual`.
-        differences: Flag as in :func:`find_residual`.
-        right: [S].
-        x: [S] the initial guess, overwritten with the solution.
-        within: [S] residuals accepted.
-        rounding: Residuals up to this, in units of the sum of their terms, are accepted as well.
+        sweep_for: Sweeps for a right side, [n], over an array, [n].
+        rest: [n] the residual.
+        x: [n], read and written.
+        goal: Stops when the squared norm of the residual has fallen by this factor.
         patience: Number of steps after which to stop if the residual is not ten times smaller.
-        work: [7, S] scratch space, whose first row holds the residuals at the end.
-
-    Returns:
-        0 if the residuals are within `within`, else the largest in units of the sum of its terms.
     """
-    n = len(x)
-    rest, r, hat, p, v, t, none = work[0], work[1], work[2], work[3], work[4], work[5], work[6]
-    for s in range(n):
-        none[s] = 0.0
-    before, share = np.inf, 0.1
-    while True:
-        largest, relative = find_residual(
-            start, target, flow, last, differences, right, x, within, rest
-        )
-        if largest <= 1:
-            return 0.0
-        if relative <= rounding:
-            return relative
-        if not relative < 0.5 * before:
-            # A few of many states may have large residuals although the norm is small.
-            if not share / largest**2 > _LEAST_GOAL:
-                return relative
-            share *= 1e-3
-        before = relative
-        for s in range(n):
-            r[s] = 0.0
-        sweep(start, target, flow, changing, rest, r)
-        rho = 0.0
-        for s in range(n):
-            hat[s] = p[s] = r[s]
-            rho += r[s] * r[s]
-        norm, least, stalled = rho, rho, 0
-        goal = max(_LEAST_GOAL, share / largest**2) * rho
-        while norm > goal and stalled < patience:
-            for s in range(n):
-                v[s] = p[s]
-            sweep(start, target, flow, changing, none, v)
-            along = 0.0
-            for s in range(n):
-                v[s] = p[s] - v[s]
-                along += hat[s] * v[s]
-            step = rho / along
-            for s in range(n):
-                r[s] -= step * v[s]
-                t[s] = r[s]
-            sweep(start, target, flow, changing, none, t)
-            top, bottom = 0.0, 0.0
-            for s in range(n):
-                t[s] = r[s] - t[s]
-                top += t[s] * r[s]
-                bottom += t[s] * t[s]
-            smooth = top / bottom if bottom > 0 else 0.0
-            if not np.isfinite(step) or not np.isfinite(smooth):
-                break
-            norm, new = 0.0, 0.0
-            for s in range(n):
-                x[s] += step * p[s] + smooth * r[s]
-                r[s] -= smooth * t[s]
-                norm += r[s] * r[s]
-                new += hat[s] * r[s]
-            turned = new / rho * (step / smooth)
-            rho = new
-            if not np.isfinite(turned):
-                break
-            for s in range(n):
-                p[s] = r[s] + turned * (p[s] - smooth * v[s])
-            stalled += 1
-            if norm < 0.01 * least:
-                least, stalled = norm, 0
-        sweep(start, target, flow, changing, right, x)
+    none = np.zeros(len(x))
+
+    def applied(y: Floats) -> Floats:
+        after = y.copy()
+        sweep_for(none, after)
+        return y - after
+
+    r = np.zeros(len(x))
+    sweep_for(rest, r)
+    hat, p = r, r
+    rho = norm = least = _dot(r, r)
+    goal, stalled = goal * norm, 0
+    while norm > goal and stalled < patience:
+        v = applied(p)
+        step = rho / _dot(hat, v)
+        s = r - step * v
+        t = applied(s)
+        smooth = _dot(t, s) / _dot(t, t) if t.any() else np.float64(0)
+        if not np.isfinite(step + smooth):
+            return
+        x += step * p + smooth * s
+        r = s - smooth * t
+        norm, new = _dot(r, r), _dot(hat, r)
+        turned = new / rho * (step / smooth)
+        if not np.isfinite(turned):
+            return
+        rho, p, stalled = new, r + turned * (p - smooth * v), stalled + 1
+        if norm < 0.01 * least:
+            least, stalled = norm, 0
+
+
+def _dot(a: Floats, b: Floats) -> np.float64:
+    """Return the sum of products; BLAS would use several threads, and other bits on others."""
+    total: np.float64 = np.sum(a * b)
+    return total
 
 
 @kernel(largest=9000, allocates=True)

@@ -239,7 +239,7 @@ def _settle(name: str, rows: Rows, policy: Ints, v: Floats, narrow: bool) -> boo
         left, largest = sweep_greedily(transitions, gain, policy, v, _GREEDY)
         if not np.isfinite(largest):
             return False
-        if left <= _SETTLED * largest or (left <= _NEAR * largest and left >= 0.5 * before):
+        if left <= (_NEAR if left >= 0.5 * before else _SETTLED) * largest:
             return True
         before, weight = left, np.zeros(len(gain))
         weight[policy] = 1.0
@@ -435,7 +435,7 @@ SMALLER = 0.1
 def sweep_greedily(
     transitions: Transitions, gain: Floats, policy: Ints, v: Floats, sweeps: int
 ) -> tuple[float, float]:
-    """Make greedy sweeps, alternately up and down; stop when one changes nothing.
+    """Make greedy sweeps, alternately up and down; stop when one leaves the policy as it is.
 
     Args:
         transitions: Rows without self-loops.
@@ -450,7 +450,7 @@ def sweep_greedily(
     row_start, ends, to, chance = transitions
     left, largest, n = 0.0, 0.0, len(v)
     for turn in range(sweeps):
-        left, largest = 0.0, 0.0
+        left, largest, switched = 0.0, 0.0, False
         for i in range(n):
             s = n - 1 - i if turn % 2 else i
             now = policy[s]
@@ -464,9 +464,9 @@ def sweep_greedily(
                     for e in range(ends[k], ends[k + 1]):
                         q += chance[e] * v[to[e]]
                     if q > best + better:
-                        best, policy[s] = q, k
+                        best, policy[s], switched = q, k, True
             left, largest = max(left, abs(best - v[s])), max(largest, abs(best))
             v[s] = best
-        if left <= _SETTLED * largest:
+        if not switched:
             break
     return left, largest
