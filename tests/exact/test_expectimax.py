@@ -3,9 +3,9 @@
 import re
 from fractions import Fraction
 from functools import cache
+from itertools import product
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -51,45 +51,30 @@ def test_a_die_thrown_up_to_three_times(workers: int) -> None:
     }
 
 
-def tree(seed: int) -> tuple[Any, Any, Any, list[int]]:
-    """A random game for two on states 0..19; those from 12 on are scored."""
-    rng = np.random.default_rng(seed)
-    rules: dict[int, list[Any]] = {}
-    for s in range(12):
-        rules[s] = []
-        for label in "abc"[: rng.integers(1, 4)]:
-            weights = [int(w) for w in rng.integers(0, 4, size=4)] + [1]
-            targets = [int(t) for t in rng.integers(s + 1, 20, size=5)]
-            distribution = [
-                (t, Fraction(w, sum(weights))) for t, w in zip(targets, weights, strict=True)
-            ]
-            rules[s].append((label, distribution))
-    scores = [Fraction(int(n), 7) for n in rng.integers(-9, 9, size=20)]
-    turns = [int(p) for p in rng.integers(0, 2, size=20)]
-    return rules.__getitem__, lambda s: scores[s] if s >= 12 else None, turns.__getitem__, turns
-
-
-@given(st.integers(0, 2**32))
+@given(st.integers(0, 10_000))
 def test_random_games_for_two_against_the_definition(seed: int) -> None:
-    choices, score, player, turns = tree(seed)
+    game = RandomGame(seed, "alternating", cyclic=False, size=6)
 
     @cache
-    def value(s: int) -> Fraction:
-        if score(s) is not None:
-            return Fraction(score(s))
-        of_choices = [sum(p * value(t) for t, p in outcomes) for _, outcomes in choices(s)]
-        return Fraction((max, min)[turns[s]](of_choices))
+    def value(state: int) -> Fraction:
+        if game.is_terminal(state):
+            return Fraction(0)
+        found = [
+            sum(o.probability * (o.reward + value(o.state)) for o in game.transition(state, joint))
+            for joint in product(*game.legal_actions(state))
+        ]
+        return Fraction((min, max)[state % 2](found))
 
-    solution = solve_tree(choices, score, 0, player=player)
-    assert solution.value == value(0)
+    solution = solve_as_tree(game)
+    assert solution.value == sum(o.probability * value(o.state) for o in game.initial())
     ends = solution.final_states()
     assert sum(p for _, p in ends) == 1
-    assert sum(p * score(s) for s, p in ends) == solution.value
-    for node in solution.nodes.values():
-        assert node.value == value(node.state)
+    assert sum(p * at.collected for at, p in ends) == solution.value
+    for at, node in solution.nodes.items():
+        assert at.state is None or node.value == value(at.state) + at.collected
         if node.choice is not None:
             assert dict(node.choices)[node.choice] == node.value
-            assert sum(p * value(t) for t, p in node.outcomes) == node.value
+            assert sum(p * solution.value_of(to) for to, p in node.outcomes) == node.value
     for decision in solution.decisions(3):
         second = dict(solution.node(decision.state).choices)[decision.second]
         assert decision.loss == abs(solution.value_of(decision.state) - second) > 0

@@ -51,7 +51,7 @@ variables:
   gold: {initial: 5, max: 9}
   endurance: {initial: 8, max: 10}
   luck: {initial: 7, max: 12}
-flags: {cursed: , rested: }
+flags: {cursed: , rested: , warded: true}
 slots:
   bag: {capacity: 3}
   belt: {capacity: 1, kinds: [weapon]}

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from killed_solves import long_shop
+from interruptions import stopped
 from layered_games import (
     StartedLayers,
     any_values,
@@ -459,30 +459,31 @@ def test_one_that_was_killed_after_its_last_layer_is_finished_when_it_is_taken_u
     assert contents(tmp_path) == contents(originals["all"])
 
 
+SOLVE = """
+from pathlib import Path
+from layered_games import shop, solve_in
+
+solve_in(Path({folder!r}), shop(horizon=240, capacity=400), keep={keep!r})
+"""
+
+
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform == "win32", reason="forks")
 @pytest.mark.parametrize("keep", KEEPS)
-def test_killed_ten_times_it_loses_no_more_than_the_layers_in_flight(
-    keep: str, tmp_path: Path
+def test_killed_again_and_again_it_loses_no_more_than_the_layer_in_flight(
+    keep: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    layers = long_shop()
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
+    layers, folder = shop(horizon=240, capacity=400), tmp_path / "killed"
     solve_in(tmp_path / "undisturbed", layers, keep=keep)
-    run = subprocess.run(
-        [
-            sys.executable,
-            str(Path(__file__).parents[2] / "helpers" / "killed_solves.py"),
-            *(str(tmp_path / "killed"), "10", "7", keep),
-        ],
-        capture_output=True,
-        text=True,
-        check=True,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)},
-        timeout=300,
-    )
-    begun, killed = map(int, run.stdout.split())
-    assert killed > 0
-    assert len(layers.layers) <= begun <= len(layers.layers) + killed
-    assert contents(tmp_path / "killed") == contents(tmp_path / "undisturbed")
+    journal = folder / "unfinished" / "records.jsonl"
+
+    def solved() -> int:
+        return len(journal.read_bytes().splitlines()) if journal.exists() else 0
+
+    for kept in range(20, 200, 40):
+        stopped(SOLVE.format(folder=str(folder), keep=keep), lambda: solved() > kept)  # noqa: B023
+    assert solve_in(folder, layers) <= len(layers.layers) - solved() + 1
+    assert contents(folder) == contents(tmp_path / "undisturbed")
 
 
 def test_compact_values_are_as_good_as_they_say(

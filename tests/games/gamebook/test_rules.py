@@ -90,6 +90,7 @@ EFFECTS: list[tuple[str, dict[str, int], dict[tuple[Any, ...], Fraction]]] = [
     ("{empty: bag}", {"rope": 1, "meal": 2, "axe": 1}, {("rope 0", "meal 0"): ONE}),
     ("{set: [cursed, rested]}", {}, {("cursed 1", "rested 1"): ONE}),
     ("{set: cursed}, {clear: [cursed, rested]}", {"rested": 1}, {("rested 0",): ONE}),
+    ("{clear: warded}", {}, {("warded 0",): ONE}),
     ("{gain: {gold: count(bag) + count(weapon)}}", {"axe": 1, "rope": 1}, {("gold 8",): ONE}),
     ("{lose: {gold: room(bag)}}", {}, {("gold 3",): ONE}),
     (MEAL, {}, {("meal 0",): ONE}),
