@@ -3,7 +3,6 @@
 import copy
 import pickle
 from collections.abc import Callable
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +11,6 @@ from gymnasium.error import ResetNeeded
 from gymnasium.vector import AutoresetMode, SyncVectorEnv
 from numpy.typing import NDArray
 from random_games import RandomGame
-from random_tables import random_table
 from refusals import assert_refused
 from side_by_side import assert_equal, assert_steps_equal
 from two_players import OneShot, random_pool
@@ -49,17 +47,6 @@ every_mode = pytest.mark.parametrize("mode", MODES)
 def pair(form: str, n: int, mode: AutoresetMode, **arguments: Any) -> tuple[Any, Any]:
     sync: Any = SyncVectorEnv([lambda: SINGLE[form](**arguments)] * n, autoreset_mode=mode)
     return FORMS[form](n, autoreset_mode=mode, **arguments), sync
-
-
-@pytest.mark.parametrize("player", [0, 1])
-def test_random_tables_of_every_shape(player: int) -> None:
-    for seed in range(8):
-        mode, game = MODES[seed % 3], random_table(seed, player)
-        arguments: Any = {"seat": player, "observation": "index" if seed < 3 else "vector"}
-        native = VectorEnv(game, 20, autoreset_mode=mode, **arguments)
-        sync: Any = SyncVectorEnv([partial(Env, game, **arguments)] * 20, autoreset_mode=mode)
-        assert_equal(native.reset(seed=seed), sync.reset(seed=seed))
-        assert_steps_equal(native, sync, 100, seed)
 
 
 @pytest.mark.parametrize("form", SINGLE)

@@ -1,10 +1,10 @@
-"""Small random tables of every shape, for tests that compare two samplers of one table."""
+"""What an environment makes of actions in a table, and tables with other numbers in them."""
 
 from typing import Any
 
 import numpy as np
 
-from solvent.model import GameInfo, TabularGame, TabularPolicy
+from solvent.model import TabularGame, TabularPolicy
 
 
 def legal_actions_played(mask: np.ndarray) -> np.ndarray:
@@ -35,47 +35,3 @@ def put(array: Any, place: Any, value: Any) -> Any:
     copy = np.array(array)
     copy[place] = value
     return copy
-
-
-def random_table(seed: int, player: int = 0) -> TabularGame:
-    """A table of up to 9 states in which `player` alone chooses.
-
-    Rows have from 1 to 9 outcomes, with zero probabilities among them, and play goes in cycles.
-    """
-    rng = np.random.default_rng(seed)
-    n_states, n_actions = int(rng.integers(3, 10)), int(rng.integers(1, 5))
-    terminal = np.arange(n_states) >= n_states - int(rng.integers(1, 3))
-    mask = rng.random((n_states, n_actions)) < 0.6
-    mask[np.arange(n_states), rng.integers(0, n_actions, n_states)] = True
-    mask[terminal] = False
-    rows = mask.sum(axis=1)
-    lengths = rng.integers(1, 10, rows.sum())
-    probability = np.concatenate([_distribution(rng, n) for n in lengths])
-    initial = np.zeros(n_states)
-    initial[~terminal] = _distribution(rng, int((~terminal).sum()))
-    other = ~terminal[:, None]
-    return TabularGame(
-        info=GameInfo(
-            name=f"random-{seed}",
-            players=2,
-            actions=(tuple("abcde"),) * 2,
-            acyclic=False,
-            reward_range=(-np.inf, np.inf),
-            sources=("random",),
-        ),
-        states=tuple(range(n_states)),
-        row_start=np.concatenate(([0], np.cumsum(rows))),
-        outcome_start=np.concatenate(([0], np.cumsum(lengths))),
-        next_state=rng.integers(0, n_states, lengths.sum()),
-        probability=probability,
-        outcome_reward=rng.normal(size=lengths.sum()),
-        mask=(mask, other) if player == 0 else (other, mask),
-        initial=initial,
-        observation=(rng.uniform(-1, 1, (n_states, 3)).astype(np.float32),) * 2,
-    )
-
-
-def _distribution(rng: np.random.Generator, n: int) -> np.ndarray:
-    weights = rng.random(n) * (rng.random(n) < 0.8)
-    weights[rng.integers(n)] += 0.1
-    return weights / weights.sum()
