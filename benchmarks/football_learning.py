@@ -46,7 +46,7 @@ from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.solved import FootballTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.scoring import policy_from
-from solvent.training import TrainingResult, load_model, train
+from solvent.training import MaskedDQN, TrainingResult, train
 from solvent.training.algorithms import tuned
 
 SELF_PLAY = OPTIMUM = "solvent/FootballStrategy-v0"
@@ -159,7 +159,7 @@ def deterministic(
         for seed in arguments.seeds:
             result = fixed(env_id, "masked_dqn", seed, arguments, out)
             policies = {name: result.mode}
-            model = load_model(result.folder / "model.zip", "masked_dqn", trust=True)
+            model = MaskedDQN.load(result.folder / "model.zip")
             for temperature in TEMPERATURES:
                 policies[f"at temperature {temperature:g}"] = policy_from(
                     game,

@@ -1,11 +1,8 @@
 """No file runs code: every reader is given files that leave a mark if anything in them runs."""
 
-import base64
 import json
-import pickle
 import shutil
 import sys
-import zipfile
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -13,9 +10,9 @@ from typing import Any
 
 import gymnasium as gym
 import pytest
-from commands import refusal, run, said
+from commands import refusal, said
 from gamebooks import changed
-from handed_in import Trap, pickles
+from handed_in import pickles
 from layered_games import shop, solve_in
 from submitted import SUITE, write_bench
 
@@ -336,22 +333,3 @@ def test_no_hyperparameter_is_evaluated(mark: Path) -> None:
         with pytest.raises(ValueError, match=f"{name} is "):
             prepare({"n_timesteps": 1, name: text}, PPO)
         assert not mark.exists()
-
-
-def test_a_network_is_unpickled_only_if_its_author_is_trusted(tmp_path: Path, mark: Path) -> None:
-    pytest.importorskip("torch")
-    from solvent.training import load_model
-
-    path = tmp_path / "model.zip"
-    trap = base64.b64encode(pickle.dumps(Trap(mark))).decode()
-    with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr(
-            "data", json.dumps({"policy_class": {":type:": "x", ":serialized:": trap}})
-        )
-    words = ["score", str(path), "pig", "--target", "4"]
-    with pytest.raises(ValueError, match="trust=True"):
-        load_model(path, "ppo")
-    assert "say --trust" in refusal(*words)
-    assert not mark.exists()
-    run(*words, "--trust")
-    assert mark.exists()

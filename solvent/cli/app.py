@@ -45,7 +45,6 @@ Game = Annotated[
 layer_option = partial(typer.Option, rich_help_panel="Games solved layer by layer")
 env_option = partial(typer.Option, rich_help_panel="The environment")
 file_option = partial(typer.Option, rich_help_panel="Pages and pictures as files")
-network_option = partial(typer.Option, rich_help_panel="Stable-Baselines3 networks (.zip)")
 
 Solved = Annotated[
     Path | None,
@@ -80,8 +79,7 @@ PolicyFile = Annotated[
     Path,
     typer.Argument(
         metavar="POLICY",
-        help="policy.npz or network.npz of `train`, a .zip of Stable-Baselines3, or the name of a "
-        "baseline, such as uniform.",
+        help="policy.npz or network.npz of `train`, or the name of a baseline, such as uniform.",
     ),
 ]
 Tolerance = Annotated[
@@ -416,20 +414,6 @@ def score(
     top: Annotated[
         int, typer.Option(metavar="N", min=1, help="Number of losing states to show.")
     ] = 10,
-    trust: Annotated[
-        bool,
-        network_option("--trust", help="Open the file, although it can run code of its author."),
-    ] = False,
-    algorithm: Annotated[
-        str, network_option(metavar="NAME", help="Algorithm that trained the network.")
-    ] = "ppo",
-    observation: Annotated[
-        str | None,
-        network_option(
-            metavar="KIND",
-            help="Observation: vector, onehot or index. Default: inferred from the network.",
-        ),
-    ] = None,
     mode: Annotated[
         bool,
         typer.Option(
@@ -453,19 +437,14 @@ def score(
     """Score a policy exactly: value, gap, and the states in which the gap is lost.
 
     [dim]solvent score runs/pig/policy_mode.npz[/]
-    [dim]solvent score model.zip ff-combat --trust --algorithm dqn[/]
     [dim]solvent score uniform pig --target 20[/]
     """
     from solvent.cli.work import score_named
 
-    for option in ("trust", "algorithm", "observation"):
-        if _is_given(ctx, option) and policy_file.suffix != ".zip":
-            raise ValueError(f"--{option} is for a .zip, not for {policy_file}")
     score_named(
         policy_file,
         game,
         ctx.args,
-        {"trust": trust, "algorithm": algorithm, "observation": observation},
         solution=solution_folder,
         out=out,
         mode=mode,

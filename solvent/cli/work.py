@@ -313,7 +313,6 @@ def score_named(
     what: Path,
     game: str | None,
     words: Sequence[str],
-    network: Mapping[str, Any],
     *,
     solution: Path | None,
     out: Path | None,
@@ -326,13 +325,9 @@ def score_named(
     """Score a policy by its file or its name, and print the score.
 
     Args:
-        what: File of a policy, a network or a ``.zip`` of Stable-Baselines3; or the name of a
-            baseline or a player.
+        what: File of a policy or a network; or the name of a baseline or a player.
         game: The name of its game; None if the file or the solution records it.
         words: The parameters of the game.
-        network: The options for reading a ``.zip``: ``trust``, whether to run the code in it;
-            ``algorithm``, which trained it; ``observation``, the observation type of its inputs,
-            None to infer it from the network.
         solution: The folder of a solution, for a game without a table.
         out: The folder for partial results, for a game without a table.
         mode: Whether to score the greedy policy.
@@ -346,11 +341,10 @@ def score_named(
             belongs to another kind of game.
         StoreError: If a file is missing, damaged, or made for another game.
     """
-    is_zip = what.suffix == ".zip"
     is_name = not what.suffix and not what.exists()
     by_solution = is_name and solution is not None
     rules = None if game is None or by_solution else read_game(game, words)
-    kind = "policy" if is_zip or is_name else exact.read_header(what)["kind"]
+    kind = "policy" if is_name else exact.read_header(what)["kind"]
     alone = is_name and (rules is None or not has_table(rules) or scored_alone(rules))
     if alone or kind == "network":
         _refuse(for_tables, _AS_A_TABLE)
@@ -370,22 +364,15 @@ def score_named(
         raise ValueError(f"{what}: holds a {brief(kind)}, not a policy")
     layered = {"out": out, "solution": solution}
     _refuse([name for name, folder in layered.items() if folder], _BY_LAYERS)
-    if rules is None and is_zip:
-        raise ValueError(f"{what}: a .zip does not record its game; name the game after it")
     rules = game_of_training(what) if rules is None else rules
     if is_name:
         check_choice(str(what), _SCORED, baselines_of(rules))
     with solving(rules.info.name) as progress:
         table = cached_table(rules, progress=progress)
-        illegal = None
-        if is_zip:
-            policy, illegal = _network_policy(what, rules, table, mode=mode, **network)
-        else:
-            named = make_baseline(str(what), table) if is_name else None
-            policy = named or _policy_in(what, rules, table)
-            policy = policy.mode() if mode else policy
+        policy = make_baseline(str(what), table) if is_name else _policy_in(what, rules, table)
+        policy = policy.mode() if mode else policy
         optimum = exact.cached_solution(table, progress=progress)
-        result = exact.score(table, policy, optimum, illegal=illegal, tolerance=tolerance)
+        result = exact.score(table, policy, optimum, tolerance=tolerance)
         try:
             location = exact.locate_gap(table, policy, optimum, tolerance=tolerance)
         except exact.ImproperGameError:
@@ -403,65 +390,6 @@ def _policy_in(file: Path, rules: Game, table: TabularGame) -> TabularPolicy:
         if exact.read_header(file).get("model_hash") == plain.model_hash:
             return discounted_policy(exact.load_policy(file, plain), table)
     return exact.load_policy(file, table)
-
-
-def _network_policy(
-    file: Path,
-    rules: Game,
-    table: TabularGame,
-    *,
-    mode: bool,
-    trust: bool,
-    algorithm: str,
-    observation: str | None,
-) -> tuple[TabularPolicy, Any]:
-    """The policy of a network, and the probability that it gave to illegal actions."""
-    if not trust:
-        raise ValueError(
-            f"{file}: loading a .zip runs code that is in it; say --trust if you trust its author"
-        )
-    observation, player = _checked_request(file, rules, table, algorithm, observation)
-    from solvent.training import extract, load_model
-
-    model = load_model(file, algorithm, trust=True)
-    both = extract(model, table, observation=observation, player=player)
-    return (both.mode, both.illegal_mode) if mode else (both.sampled, both.illegal)
-
-
-def _checked_request(
-    file: Path, rules: Game, table: TabularGame, algorithm: str, observation: str | None
-) -> tuple[str | None, int]:
-    """Return the observation type of a network, or None if it is not known, and its player.
-
-    Without a record, and after self-play, the player is 0.
-
-    Raises:
-        ValueError: If the record of its training, in the same folder, has another game, algorithm
-            or observation type.
-    """
-    from solvent.benchmark.run_folder import request_beside
-
-    request = request_beside(file)
-    if request is None:
-        return observation, 0
-    trained = game_of_request(request)
-    if trained is not None:
-        rules.info.check_same(trained.info, str(file))
-    elif request.get("model_hash") != table.model_hash:
-        raise ValueError(
-            f"{file}: was trained on the model {request.get('model_hash')!s:.12}, but this "
-            f"{rules.info.name} is the model {table.model_hash[:12]}"
-        )
-    observed: str | None = request["env_kwargs"].get("observation", observation)
-    for option, had, has in (
-        ("algorithm", request.get("algorithm", algorithm), algorithm),
-        ("observation", observed, observation or observed),
-    ):
-        if had != has:
-            raise ValueError(
-                f"{file}: was trained with {option} {had!r:.60}; say --{option} {had!s:.60}"
-            )
-    return observed, int(request["env_kwargs"].get("seat") == 1)
 
 
 def _network_player(file: Path, asked: Game | None, *, mode: bool) -> tuple[Game, NetworkPlayer]:

@@ -1,7 +1,7 @@
 """Learning and scoring: networks trained on a game, and exact numbers about them."""
 
 from solvent.exact.learning_curve import Evaluation, read_curve
-from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS, load_model
+from solvent.training.algorithms import ALGORITHMS, SELF_PLAY_ALGORITHMS
 from solvent.training.callback import (
     ExactEvalCallback,
     ReturnSoFar,
@@ -37,7 +37,6 @@ __all__ = [
     "SelfPlayEvaluation",
     "TrainingResult",
     "extract",
-    "load_model",
     "microscope",
     "read_curve",
     "train",

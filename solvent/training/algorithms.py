@@ -18,7 +18,6 @@ import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib.resources import files
-from pathlib import Path
 from typing import Any
 
 from sb3_contrib import QRDQN, TRPO, MaskablePPO
@@ -28,8 +27,7 @@ from stable_baselines3.common.callbacks import BaseCallback
 from stable_baselines3.common.utils import LinearSchedule
 from torch import nn
 
-from solvent.model.files import open_file
-from solvent.model.parameters import brief, check_choice, check_integer, check_rational
+from solvent.model.parameters import check_choice, check_integer, check_rational
 from solvent.model.registry import game_specs
 from solvent.training.learners import DistinctMaskablePPO, DistinctPPO, MaskedDQN
 from solvent.training.mirror_descent import MirrorDescent
@@ -107,38 +105,6 @@ class EntropyCallback(Watcher):
     def _on_rollout_start(self) -> None:
         if isinstance(self.model, (PPO, A2C, MaskablePPO)):
             self.model.ent_coef = self._begin * self.model._current_progress_remaining
-
-
-def load_model(path: str | Path, algorithm: str, *, trust: bool = False) -> BaseAlgorithm:
-    """Load a network that Stable-Baselines3 saved.
-
-    Such a ``.zip`` holds pickled objects, and unpickling runs whatever code its author put
-    there. Policies saved by this project (``policy.npz``) hold numbers only and need no trust.
-
-    Args:
-        path: File of the network.
-        algorithm: A key of :data:`SELF_PLAY_ALGORITHMS`.
-        trust: Allow the author of the file to run code here.
-
-    Raises:
-        ValueError: If `trust` is not given, or the file is not such a network.
-    """
-    model = find_learner(algorithm, SELF_PLAY_ALGORITHMS).model
-    if not trust:
-        raise ValueError(
-            f"{path}: loading a network of Stable-Baselines3 runs code from its file; "
-            f"say that you trust the author (trust=True), or load a policy.npz instead"
-        )
-    try:
-        # Stable-Baselines3 adds the ending to a name without one.
-        bare = not Path(path).suffix and not Path(path).exists()
-        with open_file(f"{path}.zip" if bare else path) as file:
-            return model.load(file, device="cpu")
-    except OSError as error:
-        raise ValueError(f"{path}: cannot be read ({error.strerror or error})") from error
-    except Exception as error:  # Unpickled objects may raise anything.
-        what = f"{type(error).__name__}: {brief(str(error))}"
-        raise ValueError(f"{path}: not a network of {algorithm} ({what})") from error
 
 
 # Hyperparameters that may be a schedule, as in rl-baselines3-zoo.

@@ -46,7 +46,6 @@ from solvent.training import (
     ExactEvalCallback,
     NativeVecEnv,
     extract,
-    load_model,
 )
 from solvent.training.extract import network_player
 
@@ -245,7 +244,7 @@ def test_a_network_that_lost_what_it_saw_is_refused(small: TabularGame, tmp_path
     venv, path = VecNormalize(native(small), epsilon=1e-6, clip_obs=2.0), tmp_path / "model.zip"
     model = learner(venv, "dqn")
     model.save(path)
-    bare = load_model(path, "dqn", trust=True)
+    bare = DQN.load(path)
     elsewhere = DQN.load(path, env=native(small), force_reset=False)
     dropped = "what it last saw was dropped when it was given"
     assert_refused((
@@ -385,8 +384,8 @@ def test_a_network_that_was_loaded_as_another_kind_is_refused(
     path = tmp_path / "model.zip"
     for own, other in (("dqn", "masked_dqn"), ("masked_dqn", "dqn")):
         learner(native(small), own, 100).save(path)
-        extract(load_model(path, own, trust=True), small, observation="vector")
-        loaded = load_model(path, other, trust=True)
+        extract(ALGORITHMS[own].model.load(path), small, observation="vector")
+        loaded = ALGORITHMS[other].model.load(path)
         with pytest.raises(ValueError, match=r"trained by \w*DQN, but loaded as one of \w*DQN"):
             extract(loaded, small, observation="vector")
 

@@ -42,7 +42,6 @@ from solvent.training import (
     SelfPlayEvaluation,
     TrainingResult,
     extract,
-    load_model,
     read_curve,
     train,
 )
@@ -443,7 +442,7 @@ def test_self_play_of_both_seats_becomes_harder_to_exploit(
         uniform = [TabularPolicy.uniform(game, player=p) for p in (0, 1)]
         assert 2 * getattr(found, f"{kind}exploitability") < share * nash_conv(game, *uniform)
         # Seats have networks of their own, which a file keeps.
-        model = load_model(folder / "model.zip", "mirror_descent", trust=True)
+        model = MirrorDescent.load(folder / "model.zip")
         for loaded, kept in zip(extract_seats(model, game), found.policies, strict=True):
             np.testing.assert_array_equal(loaded.sampled.probabilities, kept.probabilities)
 
