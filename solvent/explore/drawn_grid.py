@@ -7,19 +7,13 @@ if it has none of its own. A goal (G) and a pit (H) end the episode; a cliff (C)
 start (S). Without an S the episode starts in any open cell.
 """
 
-from collections.abc import Sequence
 from fractions import Fraction
-from functools import cached_property
 from math import inf
+from typing import ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-
-from solvent.model import GameInfo, Outcome
+from solvent.model import GameInfo, GameSpec, JointAction, Outcome, Rules, Scene, grid
 from solvent.model.cells import Cell
 from solvent.model.game import merged
-from solvent.model.registry import GameSpec
-from solvent.model.scene import board
 
 # The grid, which the live page reads back.
 MAP = (
@@ -67,32 +61,28 @@ def moved(cell: Cell, direction: int) -> Cell:
     return cell
 
 
-class DrawnGrid:
+class DrawnGrid(Rules):
     """The gridworld of this file."""
 
-    @cached_property
-    def info(self) -> GameInfo:
-        """Actions and sources."""
-        return GameInfo(
-            name="drawn-grid",
-            players=1,
-            actions=(tuple(MOVES),),
-            acyclic=False,
-            reward_range=(-inf, inf),
-            sources=("Drawn on Solvent's live page",),
-            parameters=(("map", list(MAP)),),
-            observation_labels=("row", "column"),
-        )
+    # Observations are the row and the column as fractions of the last.
+    scale = max(ROWS - 1, 1), max(COLUMNS - 1, 1)
+
+    info: ClassVar[GameInfo] = GameInfo(
+        name="drawn-grid",
+        players=1,
+        actions=(tuple(MOVES),),
+        acyclic=False,
+        reward_range=(-inf, inf),
+        sources=("Drawn on Solvent's live page",),
+        parameters=(("map", list(MAP)),),
+        observation_labels=("row", "column"),
+    )
 
     def initial(self) -> tuple[Outcome, ...]:
         """Return the start, or any open cell."""
         return tuple(Outcome(Fraction(1, len(STARTS)), cell) for cell in STARTS)
 
-    def legal_actions(self, state: Cell) -> tuple[tuple[int, ...], ...]:
-        """Return all four moves, which are legal everywhere."""
-        return ((0, 1, 2, 3),)
-
-    def transition(self, state: Cell, joint_action: Sequence[int]) -> tuple[Outcome, ...]:
+    def transition(self, state: Cell, joint_action: JointAction) -> tuple[Outcome, ...]:
         """Move straight on, or slip to a side."""
         ahead, outcomes = joint_action[0], []
         for direction, p in ((ahead, 1 - SLIP), (ahead + 1, SLIP / 2), (ahead + 3, SLIP / 2)):
@@ -106,14 +96,9 @@ class DrawnGrid:
         """Return whether a goal or a pit is reached."""
         return kind(state) in "GH"
 
-    def observe(self, state: Cell, player: int) -> NDArray[np.float32]:
-        """Return row and column, as fractions of the last."""
-        last = np.maximum([ROWS - 1, COLUMNS - 1], 1)
-        return (np.array(state) / last).astype(np.float32)
-
-    def draw(self, state: Cell) -> str:
-        """Draw the map, with brackets around the cell."""
-        return board(MAP, COLUMNS * state.row + state.column)
+    def scene(self, state: Cell) -> Scene:
+        """Show the map with the cell."""
+        return (grid(MAP, (state.row, state.column)),)
 
 
 SPEC = GameSpec(
