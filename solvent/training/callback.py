@@ -8,8 +8,8 @@ only noise in such a curve is that of learning itself.
 beat its present policy, forgets the policies that it beat before, and returns to them. So a
 snapshot of it regularly joins a *pool* of opponents, from which each episode draws one (fictitious
 self-play: Heinrich, Lanctot and Silver 2015). If the game has a table, a snapshot plays as a table
-of action probabilities for each seat; after an interruption the table is computed again from the
-learner's saved parameters. In a game without a table it plays as a network, which is itself saved.
+of action probabilities for each seat, otherwise as a network. After an interruption, either is made
+again from the learner's saved parameters.
 
 **The average policy.** If both players act at once, optimal policies usually mix actions. Learners
 that respond to each other circle around them. In a single matrix game, the average of their
@@ -22,7 +22,7 @@ averaging, as in discounted regret minimization: Brown and Sandholm 2019).
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
@@ -32,7 +32,6 @@ from gymnasium.vector import VectorEnv
 from numpy.typing import NDArray
 from stable_baselines3.common.base_class import BaseAlgorithm
 
-from solvent.baselines.network import Network, NetworkPlayer
 from solvent.benchmark.progress import Moment, Report
 from solvent.exact import Solution, cached_solution
 from solvent.exact.learning_curve import Evaluation, write_curve
@@ -179,7 +178,7 @@ class SelfPlayEnv(NativeVecEnv):
         count = self.averages[0].count if self.averages else len(self.snapshots)
         state["remembered"] = np.array([self.remembered, count])
         for k, snapshot in enumerate(self.snapshots):
-            state |= {f"past {k}{name}": array for name, array in snapshot.parameters.items()}
+            state |= {f"past {k}:{name}": array for name, array in snapshot.parameters.items()}
         return state | {f"average {k}": one.mean for k, one in enumerate(self.averages)}
 
     def set_state(self, state: Arrays) -> None:
@@ -198,12 +197,7 @@ class SelfPlayEnv(NativeVecEnv):
         for k, average in enumerate(self.averages):
             average.restore(int(saved[1]), state[f"average {k}"])
         if self._size:
-            last = self.snapshots[-1]
-            held = [
-                {name: state[f"past {k}{name}"] for name in last.parameters}
-                for k in range(min(int(saved[1]), self._size))
-            ]
-            self._set_pool(self._restored(held) if self.averages else _networks(last, held))
+            self._set_pool(self._restored(state, min(int(saved[1]), self._size)))
         super().set_state(state)
 
     def _set_pool(self, snapshots: list[Snapshot]) -> None:
@@ -211,41 +205,23 @@ class SelfPlayEnv(NativeVecEnv):
         self._native.set_opponents([one.opponent for one in snapshots], self.weights)
 
     def _snapshot(self, learner: BaseAlgorithm) -> Snapshot:
-        opponent = self._policy_of(learner)
         weights = learner.policy.state_dict()
-        copies = {f":{name}": tensor.numpy(force=True).copy() for name, tensor in weights.items()}
-        if isinstance(opponent, NetworkPlayer):
-            copies = {
-                f" {name} {layer}": array
-                for name in ("weights", "biases")
-                for layer, array in enumerate(getattr(opponent.network, name))
-            }
-        return Snapshot(copies, opponent)
+        copies = {name: tensor.numpy(force=True).copy() for name, tensor in weights.items()}
+        return Snapshot(copies, self._policy_of(learner))
 
-    def _restored(self, held: list[Arrays]) -> list[Snapshot]:
-        """Return the snapshots with some parameters; equal parameters give equal policies."""
+    def _restored(self, state: Arrays, count: int) -> list[Snapshot]:
+        """Return the saved snapshots; equal parameters give equal policies."""
         assert self._learner is not None
         policy = self._learner.policy
         present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
         snapshots = []
-        for parameters in held:
+        for k in range(count):
             policy.load_state_dict(
-                {name: torch.from_numpy(parameters[f":{name}"]) for name in present}
+                {name: torch.from_numpy(state[f"past {k}:{name}"]) for name in present}
             )
             snapshots.append(self._snapshot(self._learner))
         policy.load_state_dict(present)
         return snapshots
-
-
-def _networks(like: Snapshot, held: list[Arrays]) -> list[Snapshot]:
-    """Return the snapshots whose opponents are networks with the layers of another's."""
-    snapshots = []
-    for parameters in held:
-        layers = list(parameters.values())
-        weights, biases = layers[: len(layers) // 2], layers[len(layers) // 2 :]
-        network = Network(tuple(weights), tuple(biases), like.opponent.network.activation)
-        snapshots.append(Snapshot(parameters, replace(like.opponent, network=network)))
-    return snapshots
 
 
 def policies_of_seats(
