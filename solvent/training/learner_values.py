@@ -32,7 +32,7 @@ copies one estimate is replaced by its exact value, so that their errors can be 
 
 from collections.abc import Sequence
 from copy import copy, deepcopy
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import nan
 from typing import Any, ClassVar, NamedTuple
@@ -388,7 +388,8 @@ PARTS = 8
 _NO_CLIP = 1e9
 
 
-class GradientReading(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class GradientReading:
     """The true policy gradient compared with an update's; NaN where an algorithm has no such part.
 
     Cosines are of the angle to the true gradient. An update's gradient is the mean of the gradients

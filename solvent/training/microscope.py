@@ -31,11 +31,12 @@ also explores differently, so the difference of the two runs may be negative.
 **Optimization** is the rest, and negative if the others explain more than the gap.
 """
 
+import json
 import time
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import asdict, dataclass, replace
-from math import isfinite, nan
+from math import nan
 from typing import Any
 
 import numpy as np
@@ -48,6 +49,7 @@ from solvent.exact.scoring import comparable_score
 from solvent.exact.solver import solve_table
 from solvent.model import Game, TabularGame, TabularPolicy, project
 from solvent.model.arrays import Bools, Floats
+from solvent.model.files import strict_json
 from solvent.model.parameters import check_integer
 from solvent.training.algorithms import (
     EXPLORING,
@@ -272,12 +274,6 @@ class Reading:
     gradient: GradientReading | None
     occupancy: Floats
 
-    def row(self) -> dict[str, Any]:
-        """Return all numbers by name, for JSON: None where one is not finite."""
-        found = {name: value for name, value in vars(self).items() if name != "occupancy"}
-        found["gradient"] = self.gradient and _plain(self.gradient._asdict())
-        return _plain(found)
-
 
 class Microscope(Informed):
     """Reads a learner at regular intervals; a callback for ``learn`` of Stable-Baselines3.
@@ -420,10 +416,11 @@ class Microscopy:
 
     def as_dict(self) -> dict[str, Any]:
         """Return all numbers, without occupancies and policies, for JSON."""
-        found = {name: value for name, value in vars(self).items() if name != "policies"}
-        found["readings"] = [reading.row() for reading in self.readings]
-        found["parts"] = self.parts and _plain(asdict(self.parts))
-        return _plain(found)
+        found = asdict(replace(self, policies=()))
+        for one in (found, *found["readings"]):
+            one.pop("policies", None)
+            one.pop("occupancy", None)
+        return dict(json.loads(strict_json(found)))
 
 
 def microscope(
@@ -523,11 +520,3 @@ def _mean(numbers: Floats, weights: Floats) -> float:
     if not (used.any() and np.isfinite(numbers[used]).all()):
         return nan
     return float(numbers[used] @ weights[used] / weights[used].sum())
-
-
-def _plain(found: Mapping[str, Any]) -> dict[str, Any]:
-    """Return entries for JSON: None for numbers that are not finite."""
-    return {
-        name: None if isinstance(value, float) and not isfinite(value) else value
-        for name, value in found.items()
-    }

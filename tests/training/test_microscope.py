@@ -2,6 +2,7 @@
 
 import json
 from copy import deepcopy
+from dataclasses import replace
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -343,7 +344,8 @@ def test_the_microscope_trains_as_train_does_and_writes_nothing(
     scope = Microscope(small, every=256, observation="onehot")
     result = train(small, "ppo", folder=tmp_path / "run", progress=False, callback=scope, **asked)
     np.testing.assert_array_equal(seen.policies[0].probabilities, result.policy.probabilities)
-    assert scope.readings[-1].row() == seen.readings[-1].row()
+    two = (repr(replace(own.readings[-1], occupancy=None)) for own in (scope, seen))
+    assert len(set(two)) == 1
 
 
 def test_the_record_of_a_training_says_that_it_was_given_exact_values(
