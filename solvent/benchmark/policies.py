@@ -40,7 +40,7 @@ from numpy.typing import NDArray
 
 from solvent.baselines import baseline_policies
 from solvent.baselines.gate import tabulated
-from solvent.benchmark.records import BaselineRecord, TaskRecord, figures
+from solvent.benchmark.records import BaselineRecord, TaskRecord, check_record, figures
 from solvent.benchmark.suites import TaskGame
 from solvent.envs.sampling import observed
 from solvent.exact import Solution, load_policy
@@ -245,6 +245,42 @@ def task_record(game: TaskGame, names: Iterable[str] | None = None) -> TaskRecor
         model_hash=game.table.model_hash,
         constant=best_constant(game.table, game.solution, game.seats),
     )
+
+
+def recomputed(
+    stated: TaskRecord,
+    game: TaskGame,
+    runs: Iterable[Sequence[Learned]],
+    where: str,
+    tolerance: float,
+) -> TaskRecord:
+    """Return the record of a task with all figures computed, none of which may differ from it.
+
+    Args:
+        stated: The record as it was read.
+        game: The tables of the task.
+        runs: The policies of each agent of the record, one for each seat.
+        where: The file, for messages.
+        tolerance: The largest allowed difference (:func:`solvent.benchmark.records.check_record`).
+
+    Raises:
+        StoreError: If a figure differs.
+        ValueError: If the game has no baseline of a name in the record.
+    """
+    own = task_record(game, [one.name for one in stated.baselines])
+    computed = replace(
+        stated,
+        optimum=own.optimum,
+        bracket=own.bracket,
+        agents=tuple(
+            replace(agent, **figures_of_run(game, policies))
+            for agent, policies in zip(stated.agents, runs, strict=True)
+        ),
+        baselines=own.baselines,
+        constant=stated.constant and own.constant,
+    )
+    check_record(stated, computed, where, tolerance)
+    return computed
 
 
 class Decisions:

@@ -18,9 +18,10 @@ are as stated in the file; :mod:`solvent.report.solved` computes them from the p
 """
 
 import json
-import math
-from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, fields, is_dataclass, replace
+from itertools import zip_longest
+from math import inf, isnan
 from pathlib import Path, PurePath
 from typing import Any, TypeAlias
 
@@ -263,33 +264,43 @@ def figures(scores: Sequence[Score]) -> dict[str, Any]:
     }
 
 
-def check_figures(stated: Any, computed: Any, where: str, tolerance: float) -> None:
-    """Refuse a record whose figures differ from those computed.
+def check_record(stated: Any, computed: Any, where: str, tolerance: float) -> None:
+    """Refuse a record that differs from one with figures computed from the policies.
 
     Args:
         stated: The record as it was read.
-        computed: Record with the figures computed from the policies.
-        where: The file and the run, for messages.
-        tolerance: The largest difference that is allowed, in units of the computed figure if that
-            is larger than 1.
+        computed: The record as it should be.
+        where: The file, for messages.
+        tolerance: The largest difference of figures that is allowed, in units of the computed
+            figure if that is larger than 1.
 
     Raises:
-        StoreError: If a figure is missing, or differs by more.
+        StoreError: If an entry is missing, or differs by more.
     """
-    for one in fields(computed):
-        own, said = getattr(computed, one.name), getattr(stated, one.name)
-        pair = own if isinstance(own, tuple) else (own,)
-        if not (pair and all(isinstance(figure, float) for figure in pair)):
-            continue
-        for figure, claim in zip(
-            pair, said if isinstance(said, tuple) else [said] * len(pair), strict=True
-        ):
-            claim = math.nan if claim is None else claim
-            same = claim == figure or (math.isnan(claim) and math.isnan(figure))
-            if not (same or abs(claim - figure) <= tolerance * max(1.0, abs(figure)) < math.inf):
-                raise StoreError(
-                    f"{where}: {one.name} is stated as {claim!r}, but computed as {figure!r}"
-                )
+    for at, claim, figure in _differences(stated, computed, tolerance):
+        raise StoreError(
+            f"{where}: {'.'.join(at)} is stated as {shown(claim)}, but computed as {shown(figure)}"
+        )
+
+
+def _differences(
+    stated: Any, computed: Any, tolerance: float, at: tuple[str, ...] = ()
+) -> Iterator[tuple[tuple[str, ...], Any, Any]]:
+    """Yield the place and both values of each difference between two records."""
+    if is_dataclass(computed) and type(stated) is type(computed):
+        for one in fields(computed):
+            pair = getattr(stated, one.name), getattr(computed, one.name)
+            yield from _differences(*pair, tolerance, (*at, one.name))
+    elif isinstance(computed, tuple) and isinstance(stated, tuple):
+        for number, pair in enumerate(zip_longest(stated, computed)):
+            yield from _differences(*pair, tolerance, (*at, str(number)))
+    elif isinstance(computed, float) and isinstance(stated, float):
+        # Infinite figures have to be equal, and what is not proved is NaN in both.
+        close = abs(stated - computed) <= tolerance * max(1.0, abs(computed)) < inf
+        if not (close or stated == computed or (isnan(stated) and isnan(computed))):
+            yield at, stated, computed
+    elif stated != computed:
+        yield at, stated, computed
 
 
 def write_results(folder: str | Path, bench: BenchRecord) -> None:

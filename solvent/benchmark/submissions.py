@@ -41,6 +41,7 @@ from solvent.benchmark.policies import (
     decisions_of,
     figures_of_run,
     read_policies,
+    recomputed,
     run_policies,
     task_record,
     write_policies,
@@ -51,7 +52,6 @@ from solvent.benchmark.records import (
     BenchRecord,
     SuiteRecord,
     TaskRecord,
-    check_figures,
     read_bench,
     write_results,
 )
@@ -293,19 +293,14 @@ def check_submission(folder: str | Path, suite: Suite | None = None) -> Submissi
     stated = read_submission(folder)
     card, where = stated.card, str(Path(folder) / FILE)
     suite = suite_of(card, where, suite)
-    if suite.name != card.suite:
-        raise StoreError(f"{where}: is for the suite {card.suite}, not for {suite.name}")
-    if [task.name for task in stated.tasks] != [task.name for task in suite.tasks]:
-        raise StoreError(
-            f"{where}: tasks are {shown([task.name for task in stated.tasks])}; those of "
-            f"{suite.name} are {shown([task.name for task in suite.tasks])}"
-        )
     games = [task_game(task) for task in suite.tasks]
     own = suite_hash(suite.tasks, [game.table.model_hash for game in games])
-    if card.suite_hash != own:
+    names = [task.name for task in suite.tasks], [task.name for task in stated.tasks]
+    if (card.suite, card.suite_hash) != (suite.name, own) or names[0] != names[1]:
         raise StoreError(
-            f"{where}: was made for the suite {card.suite} {card.suite_hash[:12]}; this one is "
-            f"{own[:12]}, so that their figures cannot be compared"
+            f"{where}: was made for the suite {card.suite} {card.suite_hash[:12]} with the tasks "
+            f"{shown(names[1])}; this one is {suite.name} {own[:12]} with {shown(names[0])}, so "
+            f"that their figures cannot be compared"
         )
     checked, doubts = [], []
     if card.seeds != tuple(sorted(suite_seeds(card.suite_hash, len(card.seeds)))):
@@ -471,11 +466,11 @@ def _packed(
             name=f"{algorithm} {agent.seed}",
             folder=f"{POLICIES}/{task.name}.npz",
             system={},
-            **_scored(game, back[agent.seed], str(folder / agent.folder)),
+            **figures_of_run(game, back[agent.seed]),
         )
         for agent in agents
     )
-    return replace(task_record(game, ()), agents=tuple(scored))
+    return _with_values(replace(task_record(game, ()), agents=tuple(scored)), str(folder))
 
 
 def _checked(
@@ -483,24 +478,19 @@ def _checked(
 ) -> TaskRecord:
     """Return a task's record with computed figures, which must agree with those stated."""
     where = f"{folder / FILE}: {stated.name}"
-    if stated.task is not None and stated.task.terms() != game.task.terms():
-        raise StoreError(f"{where}: was asked {shown(stated.task.terms())}; expected "
-                         f"{shown(game.task.terms())}")  # fmt: skip
-    if stated.env != game.task.environment or stated.model_hash != game.table.model_hash:
-        raise StoreError(
-            f"{where}: is of {shown(stated.env)}, model {shown(stated.model_hash)}; expected "
-            f"{game.task.environment}, model {game.table.model_hash[:12]}"
-        )
-    own = task_record(game, ())
-    check_figures(stated, own, where, TOLERANCE)
-    budget, agents = game.task.timesteps, []
+    told = stated.env, stated.model_hash, stated.task and stated.task.terms()
+    expected = game.task.environment, game.table.model_hash, game.task.terms()
+    if told != expected:
+        raise StoreError(f"{where}: is of {shown(told)}; expected {shown(expected)}")
+    budget = game.task.timesteps or inf
     for agent in stated.agents:
-        at = f"{where}, seed {agent.seed}"
-        if budget is not None and agent.timesteps > budget + _LONGEST_ROLLOUT:
-            raise StoreError(f"{at}: took {agent.timesteps:,} steps; the suite allows {budget:,}")
-        agents.append(replace(agent, **_scored(game, runs[agent.seed], at)))
-        check_figures(agent, agents[-1], at, TOLERANCE)
-    return replace(own, agents=tuple(agents))
+        if agent.timesteps > budget + _LONGEST_ROLLOUT:
+            raise StoreError(
+                f"{where}, seed {agent.seed}: took {agent.timesteps:,} steps; the suite allows "
+                f"{budget:,}"
+            )
+    own = [runs[agent.seed] for agent in stated.agents]
+    return _with_values(recomputed(stated, game, own, where, TOLERANCE), where)
 
 
 def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator[str]:
@@ -524,14 +514,15 @@ def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator
         )
 
 
-def _scored(game: TaskGame, policies: Sequence[Learned], where: str) -> dict[str, Any]:
-    """Return the figures of a run, as :class:`AgentRecord` names them."""
-    found = figures_of_run(game, policies)
-    if isnan(found["value"]) or isnan(found["mode_value"]):
-        raise StoreError(
-            f"{where}: a policy has no value: rewards cancel for ever, or none is proved"
-        )
-    return found
+def _with_values(task: TaskRecord, where: str) -> TaskRecord:
+    """Return a record in which every policy has a value."""
+    for agent in task.agents:
+        if isnan(agent.value) or isnan(agent.mode_value):
+            raise StoreError(
+                f"{where}, seed {agent.seed}: a policy has no value: rewards cancel for ever, or "
+                f"none is proved"
+            )
+    return task
 
 
 def _check_files(folder: Path, expected: set[str]) -> None:

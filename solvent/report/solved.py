@@ -7,22 +7,20 @@ recorded, and the page says so.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import inf, isfinite
 from pathlib import Path
 
 import numpy as np
 
-from solvent.baselines import baseline_names
 from solvent.benchmark.policies import (
     Learned,
-    best_constant,
-    figures_of_run,
     not_greedy,
+    recomputed,
     run_policies,
     score_baselines,
 )
-from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord, check_figures
+from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.benchmark.suites import Task, TaskGame, task_game
 from solvent.exact import (
     CertificateError,
@@ -101,37 +99,22 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
                 f"{where}: is of the model {task.model_hash[:12]}, where this version has "
                 f"{game.table.model_hash[:12]}; the rules or an opponent have changed"
             )
-    optimum, lower, upper = game.optimum
-    found = replace(task, optimum=optimum, bracket=(lower, upper), agents=(), baselines=())
-    check_figures(task, found, where, TOLERANCE)
     for name in ("name", "folder"):
         told = [getattr(agent, name) for agent in task.agents]
         for one in told:
             if told.count(one) > 1:
                 raise StoreError(f"{where}: two agents have the {name} {one!r:.80}")
-    agents = tuple(_solve_agent(agent, folder, game) for agent in task.agents)
-    names = [baseline.name for baseline in task.baselines]
-    for name in names:
-        if name not in baseline_names(game.table, game.seats[0]):
-            raise StoreError(f"{where}: {task.game} has no baseline {name!r:.80}")
-    baselines = score_baselines(game.table, game.solution, names, seats=game.seats)
-    constant = task.constant and best_constant(game.table, game.solution, game.seats)
-    references = baselines if constant is None else (*baselines, constant)
-    for stated, computed in zip(task.references, references, strict=True):
-        check_figures(stated, computed, f"{where}: {computed.name}", TOLERANCE)
-    return SolvedTask(
-        task=replace(
-            found,
-            agents=tuple(item.agent for item in agents),
-            baselines=baselines,
-            constant=constant,
-        ),
-        game=game.rules,
-        table=game.table,
-        solution=game.solution,
-        agents=agents,
-        seats=game.seats,
+    places = [folder / agent.folder for agent in task.agents]
+    runs = [run_policies(place, game) for place in places]
+    for place, run in zip(places, runs, strict=True):
+        for own in run:
+            _check_mode(game.table, own, str(place))
+    found = recomputed(task, game, runs, where, TOLERANCE)
+    agents = (
+        _solved_agent(agent, place, run, game)
+        for agent, place, run in zip(found.agents, places, runs, strict=True)
     )
+    return SolvedTask(game.rules, game.table, game.solution, found, tuple(agents), game.seats)
 
 
 def game_task(solved: SolvedTable) -> SolvedTask:
@@ -159,21 +142,16 @@ def game_record(solved: SolvedGame, baselines: Sequence[BaselineRecord]) -> Task
     )
 
 
-def _solve_agent(agent: AgentRecord, folder: Path, game: TaskGame) -> ScoredAgent:
-    place, table = folder / agent.folder, game.table
-    where = f"{place}: {agent.name}"
-    policies = run_policies(place, game)
-    for own in policies:
-        _check_mode(table, own, where)
-    found = replace(agent, **figures_of_run(game, policies))
-    check_figures(agent, found, where, TOLERANCE)
+def _solved_agent(
+    agent: AgentRecord, place: Path, policies: Sequence[Learned], game: TaskGame
+) -> ScoredAgent:
     curve: tuple[Evaluation, ...] = tuple(read_curve(place / "curve.csv"))
     if not curve:
         raise StoreError(f"{place / 'curve.csv'}: holds no point")
-    _check_sums(curve, found.value + found.gap, str(place / "curve.csv"))
+    _check_sums(curve, agent.value + agent.gap, str(place / "curve.csv"))
     modes = tuple(own.mode for own in policies)
-    locations = tuple(_located(table, policy, game.solution) for policy in modes)
-    return ScoredAgent(found, curve, modes, locations)
+    locations = tuple(_located(game.table, policy, game.solution) for policy in modes)
+    return ScoredAgent(agent, curve, modes, locations)
 
 
 def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> GapLocation:

@@ -131,7 +131,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], str]] = {
             rewrite_json(f / "results.json", lambda c: c["tasks"].pop()),
             (f / "policies" / f"{GREED}.npz").unlink(),
         ),
-        f"tasks are ['{COMBAT}']; those of small are",
+        f"with the tasks ['{COMBAT}']; this one is small",
     ),
 }  # fmt: skip
 
@@ -147,7 +147,7 @@ CONTENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "another suite": (
         lambda s: (s.card.update(suite_hash="0" * 64), s.claims["suite"].update(hash="0" * 64)),
-        "was made for the suite small 000000000000; this one is",
+        "was made for the suite small 000000000000 with the tasks",
     ),
     "a missing seed": (
         lambda s: s.tasks[1]["agents"].pop(3), f"'{GREED}' has the seeds [0, 1, 2, 4"
@@ -166,16 +166,16 @@ CONTENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "another game": (
         lambda s: s.tasks[0].update(model_hash="0" * 64),
-        f"{COMBAT}: is of 'solvent/FFCombat-v0', model '0000",
+        f"{COMBAT}: is of ('solvent/FFCombat-v0', '0000",
     ),
     "easier terms": (
-        lambda s: s.tasks[0]["task"].update(timesteps=10**6), f"{COMBAT}: was asked"
+        lambda s: s.tasks[0]["task"].update(timesteps=10**6), f"{COMBAT}: is of ('solvent/FFC"
     ),
     "another optimum": (
         lambda s: s.tasks[0].update(optimum=0.5), "optimum is stated as 0.5, but computed as"
     ),
     "a greater value": (
-        lambda s: s.agent.update(value=s.agent["value"] + 1e-5), "seed 4: value is stated as"
+        lambda s: s.agent.update(value=s.agent["value"] + 1e-5), "agents.4.value is stated as"
     ),
     "a greater score": (
         lambda s: s.agent.update(mode_normalized=s.agent["mode_normalized"] + 1e-5),
@@ -189,11 +189,11 @@ CONTENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a smaller exploitability": (
         lambda s: s.tasks[1]["agents"][0].update(exploitability=[0, 0]),
-        "seed 0: exploitability is stated as 0.0",
+        "agents.0.exploitability.0 is stated as 0",
     ),
     "no exploitability": (
         lambda s: s.tasks[1]["agents"][0].pop("exploitability"),
-        "seed 0: exploitability is stated as nan",
+        "agents.0.exploitability is stated as None",
     ),
     "more steps than allowed": (
         lambda s: s.agent.update(timesteps=1_000 + 2**15 + 1),
@@ -247,7 +247,7 @@ CONTENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     "swapped runs": (
         lambda s: s.arrays.update(
             {name: np.roll(array, 1, axis=0) for name, array in s.arrays.items()}),
-        "seed 0: value is stated as",
+        "agents.0.value is stated as",
     ),
 }  # fmt: skip
 
@@ -321,7 +321,7 @@ def test_it_is_checked_against_the_suite_that_it_is_for(copy: Path) -> None:
     longer = replace(SUITE.tasks[0], timesteps=2_000)
     rows = (
         (None, "suite is 'small'; allowed are"),
-        (Suite("other", SUITE.title, SUITE.tasks), "is for the suite small, not for other"),
+        (Suite("other", SUITE.title, SUITE.tasks), "this one is other"),
         (Suite("small", SUITE.title, (longer, SUITE.tasks[1])), "figures cannot be compared"),
     )
     assert_refused(rows, partial(check_submission, copy), StoreError)
