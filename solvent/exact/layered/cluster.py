@@ -34,7 +34,7 @@ import platform
 import re
 import socket
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from functools import cache
 from hashlib import sha256
@@ -146,6 +146,25 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             for done in self._done(list(tasks)):
                 yield from zip(tasks[done], self._ray.get(done), strict=True)
         self._kept = {at: put for at, put in self._kept.items() if self._last_reader[at] != layer}
+
+    def run(self, function: Callable[..., Any], arguments: Sequence[Any]) -> Iterator[Any]:
+        """Call a function with each of some arguments, one call per processor.
+
+        Args:
+            function: A function of this build, which every machine has.
+            arguments: The arguments to call it with, one at a time.
+
+        Returns:
+            The results, in the order in which they are done. Closing the iterator early cancels the
+            other calls.
+
+        Raises:
+            ClusterError: If the cluster was lost, or has had no processor for a while.
+        """
+        call = self._ray.remote(num_cpus=1, max_retries=RETRIES)(function)
+        with self._reached():
+            for done in self._done([call.remote(argument) for argument in arguments]):
+                yield self._ray.get(done)
 
     def close(self) -> None:
         """Leave the cluster."""
