@@ -30,7 +30,48 @@ Batch = NDArray[Any]
 """An array with an entry or a row for each environment."""
 
 
-class BatchSimulator(ABC):
+class RunningEpisodes(ABC):
+    """Episodes that run in parallel, all of one game.
+
+    Attributes:
+        arrays: The complete mutable state, arrays [n] by name, changed in place. ``"stream"`` holds
+            the states of the random generators, as uint64 (:mod:`solvent.envs.sampling`).
+        observation_space: Observation space of one learner, or of one player of one episode.
+        n_actions: Number of actions of a learner or of either player, A.
+    """
+
+    arrays: Mapping[str, Batch]
+    observation_space: gym.Space[Any]
+    n_actions: int
+
+    @abstractmethod
+    def begin(self, chosen: Ints) -> None:
+        """Begin the chosen episodes; with learners, up to the learner's first turn."""
+
+    @abstractmethod
+    def over(self) -> Bools:
+        """Return whether an episode has ended and the next one has not begun, [n]."""
+
+    @abstractmethod
+    def state(self, i: int) -> Any:
+        """Return the state of episode `i`, in the form of the rules."""
+
+    def check_values(self, saved: Mapping[str, Batch]) -> None:
+        """Raise a ValueError if a value of a saved array is out of range."""
+        for name, allowed in self.index_ranges().items():
+            array = saved[name]
+            if ((array < allowed.start) | (array >= allowed.stop)).any():
+                raise ValueError(
+                    f"saved {name} goes from {array.min()} to {array.max()}; allowed are "
+                    f"{allowed.start} to {allowed.stop - 1}"
+                )
+
+    def index_ranges(self) -> dict[str, range]:
+        """Return the values that saved arrays of whole numbers may have, by name."""
+        return {}
+
+
+class BatchSimulator(RunningEpisodes):
     """Runs n episodes in parallel, each with a learner.
 
     All arrays have one entry, or one row, per episode and are updated in place.
@@ -39,10 +80,6 @@ class BatchSimulator(ABC):
         num_envs: Number of episodes, n.
         game: The table being sampled, or None if the game has none.
         rules: The rules that draw the states, or None.
-        arrays: The complete mutable state, arrays [n] by name. ``"stream"`` holds the states of the
-            random generators, as uint64 (:mod:`solvent.envs.sampling`).
-        observation_space: Observation space of a single learner.
-        n_actions: Number of actions of a single learner, A.
         shared: Immutable data that copies of the simulator can share.
         seats: The seats that the learners may take.
         opponents: The pool of opponents: each a tuple of policies, one per seat, or a player.
@@ -52,17 +89,10 @@ class BatchSimulator(ABC):
     num_envs: int
     game: TabularGame | None
     rules: Game | None
-    arrays: Mapping[str, Batch]
-    observation_space: gym.Space[Any]
-    n_actions: int
     shared: tuple[Any, ...] = ()
     seats: tuple[int, ...] = (0,)
     opponents: tuple[Any, ...] = ()
     observation: str = "vector"
-
-    @abstractmethod
-    def begin(self, chosen: Ints) -> None:
-        """Begin new episodes in the chosen environments, up to the learner's first turn."""
 
     @abstractmethod
     def step(
@@ -91,14 +121,6 @@ class BatchSimulator(ABC):
     @abstractmethod
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
         """Return new arrays: observations [k, D] and masks [k, A] of chosen environments or all."""
-
-    @abstractmethod
-    def over(self) -> Bools:
-        """Return whether an episode has ended and the next one has not begun, [n]."""
-
-    @abstractmethod
-    def state(self, i: int) -> Any:
-        """Return the state of environment `i`, in the form of the rules."""
 
     @abstractmethod
     def examples(self) -> Iterable[Any]:
@@ -167,33 +189,6 @@ class BatchSimulator(ABC):
                 )
         return given
 
-    def check_values(self, saved: Mapping[str, Batch]) -> None:
-        """Raise a ValueError if a value of a saved array is out of range."""
-        check_ranges(saved, self.index_ranges())
-
-    def index_ranges(self) -> dict[str, range]:
-        """Return the values that saved arrays of whole numbers may have, by name."""
-        return {}
-
-
-def check_ranges(saved: Mapping[str, Batch], ranges: Mapping[str, range]) -> None:
-    """Check the values of saved arrays.
-
-    Args:
-        saved: The arrays by name.
-        ranges: The values that some of them may have.
-
-    Raises:
-        ValueError: If a value is out of its range.
-    """
-    for name, allowed in ranges.items():
-        array = saved[name]
-        if ((array < allowed.start) | (array >= allowed.stop)).any():
-            raise ValueError(
-                f"saved {name} goes from {array.min()} to {array.max()}; allowed are "
-                f"{allowed.start} to {allowed.stop - 1}"
-            )
-
 
 class SeatSimulator(BatchSimulator):
     """A simulator of learners in seats of a two-player game, each against an opponent from a pool.
@@ -241,25 +236,15 @@ def spread_states(game: TabularGame) -> Sequence[Any]:
     return cast(Sequence[Any], game.states[:: -(-game.n_states // DRAWINGS_MEASURED)])
 
 
-class Simulation(ABC):
+class Simulation(RunningEpisodes):
     """Running episodes of a two-player game whose seats share action and observation spaces.
 
     Attributes:
         rules: The game.
-        arrays: The complete mutable state, arrays [n] by name, changed in place. ``"stream"`` holds
-            the states of the random generators, as uint64 (:mod:`solvent.envs.sampling`).
-        observation_space: Observation space of one player of one episode.
-        n_actions: Number of actions of either player, A.
     """
 
     rules: Game
-    arrays: Mapping[str, NDArray[Any]]
     observation_space: spaces.Box
-    n_actions: int
-
-    @abstractmethod
-    def begin(self, chosen: Ints) -> None:
-        """Begin the chosen episodes."""
 
     @abstractmethod
     def move(self, chosen: Ints, first: Ints, second: Ints, reward: Floats) -> None:
@@ -278,10 +263,6 @@ class Simulation(ABC):
 
         Where chance moves alone, neither player has one.
         """
-
-    @abstractmethod
-    def over(self) -> Bools:
-        """[n] whether the episode has ended."""
 
     @abstractmethod
     def observe(
@@ -304,18 +285,6 @@ class Simulation(ABC):
 
         A player without a choice has action 0. All actions are legal once the episode has ended.
         """
-
-    @abstractmethod
-    def state(self, i: int) -> Any:
-        """Return the state of episode `i`, in the form of the rules."""
-
-    def check_values(self, saved: Mapping[str, NDArray[Any]]) -> None:
-        """Raise a ValueError if a value of a saved array is out of range."""
-        check_ranges(saved, self.index_ranges())
-
-    def index_ranges(self) -> dict[str, range]:
-        """Return the values that saved arrays of whole numbers may have, by name."""
-        return {}
 
 
 @runtime_checkable
