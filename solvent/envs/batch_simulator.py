@@ -103,19 +103,16 @@ class BatchSimulator(RunningEpisodes):
         illegal: Bools,
         mask: NDArray[np.int8],
         observation: Batch,
-    ) -> int:
+    ) -> None:
         """Play an action in each environment, or begin a new episode where the last one is over.
 
         Args:
-            actions: [n]; not read where an episode is over.
+            actions: [n] within 0..A-1; ignored where an episode is over.
             reward: [n] float64, filled.
             terminated: [n], filled.
             illegal: [n], filled: whether the action was illegal and another was played.
             mask: [n, A], filled with the legal actions.
             observation: [n, D], filled with the learners' observations.
-
-        Returns:
-            Number of actions out of range. Unless it is 0, nothing has been changed or filled.
         """
 
     @abstractmethod

@@ -139,9 +139,9 @@ class OnePlayerBatch(TableSimulator):
         illegal: Bools,
         mask: NDArray[np.int8],
         observation: Batch,
-    ) -> int:
+    ) -> None:
         outputs = reward, terminated, illegal, mask, observation
-        return kernels.step_alone(self._state, self._stream, actions, *self._inputs, *outputs)
+        kernels.step_alone(self._state, self._stream, actions, *self._inputs, *outputs)
 
     def over(self) -> Bools:
         return self.game.terminal[self._state]
@@ -239,10 +239,10 @@ class SeatBatch(TableSimulator, SeatSimulator):
         illegal: Bools,
         mask: NDArray[np.int8],
         observation: Batch,
-    ) -> int:
+    ) -> None:
         outputs = reward, terminated, illegal, mask, observation
         arrays: tuple[Any, ...] = (*self._episodes, *self._inputs, *outputs)
-        return kernels.step_seats(actions, *arrays)
+        kernels.step_seats(actions, *arrays)
 
     def _rows(self) -> NDArray[np.int32]:
         episodes = self._episodes
@@ -324,10 +324,7 @@ class BothSeats(TableSimulator):
         illegal: Bools,
         mask: NDArray[np.int8],
         observation: Batch,
-    ) -> int:
-        wrong = int(((actions < 0) | (actions >= self.n_actions)).sum())
-        if wrong:
-            return wrong
+    ) -> None:
         game, table = self.game, self.table
         again, live = np.flatnonzero(self._over), np.flatnonzero(~self._over)
         rank = table.rank[self._rows(), actions].astype(np.int64).reshape(2, -1)[:, live]
@@ -344,7 +341,6 @@ class BothSeats(TableSimulator):
             array.reshape(2, -1)[:, live] = found
         self._begin(again)
         observation[:], mask[:] = self.look()
-        return 0
 
     def _drawn(self, row: Ints) -> Ints:
         """Return a random outcome of each row."""
@@ -474,11 +470,8 @@ class SimulatedSeatBatch(SeatSimulator):
         illegal: Bools,
         mask: NDArray[np.int8],
         observation: Batch,
-    ) -> int:
+    ) -> None:
         simulation = self.simulation
-        wrong = int(((actions < 0) | (actions >= self.n_actions)).sum())
-        if wrong:
-            return wrong
         again = np.flatnonzero(self._over)
         # Where an episode ended before the learner's first turn, there is nothing to play.
         acts = ~simulation.over()
@@ -495,7 +488,6 @@ class SimulatedSeatBatch(SeatSimulator):
         self._over[:] = ends
         self.begin(again)
         observation[:], mask[:] = self.look()
-        return 0
 
     def _play_on(self, chosen: Ints, action: Ints, earned: Floats) -> None:
         """Make a move in the chosen episodes, and further moves until the learner has a choice.

@@ -137,24 +137,15 @@ def step_alone(
     illegal: NDArray[np.bool_],
     mask: NDArray[np.int8],
     observation: NDArray[Any],
-) -> int:
+) -> None:
     """Play an action in each environment, or begin it again if its episode has ended.
 
     The arguments are `state` and `stream`, which are changed; the actions, [n]; the result of
     :func:`~solvent.envs.batches.cells`; the game's ``threshold``, ``to``, rewards to the player who
     chooses, and ``shift``; the table's ``mask`` and ``observation``; and arrays [n], [n, A] and
     [n, D] that are filled. Where the episode has ended, the action has no effect.
-
-    Returns:
-        The number of actions out of range; unless it is 0, nothing has been changed or filled.
     """
-    n, n_actions = len(state), _U64(cell.shape[1])
-    wrong = 0
-    for i in range(n):
-        wrong += int(_U64(action[i]) >= n_actions)
-    if wrong > 0:
-        return wrong
-
+    n = len(state)
     to_state = (_U64(1) << _U64(shift)) - _U64(1)
     row, picked = np.empty(_BLOCK, np.uint64), np.empty(_BLOCK, np.uint64)
     draw, again = np.empty(_BLOCK, np.int64), np.empty(_BLOCK, np.uint64)
@@ -188,7 +179,6 @@ def step_alone(
             reward[at + _U64(i)] = rewards[picked[i] >> _U64(shift)]
     copy_rows(legal, state, mask)
     copy_rows(seen, state, observation)
-    return 0
 
 
 @njit()
@@ -461,24 +451,15 @@ def step_seats(
     illegal: NDArray[np.bool_],
     mask: NDArray[np.int8],
     observation: NDArray[Any],
-) -> int:
+) -> None:
     """Play an action in each environment, up to the learner's next turn, or begin it again.
 
     The arguments are the actions, [n]; the fields of :class:`Episodes`, which are changed, of
     :class:`Table` and of :class:`Pool`, one by one, since Numba reads a tuple of arrays slowly; the
     table's ``mask`` and ``observation``; and arrays [n], [n, A] and [n, D] that are filled. Where
     the episode has ended, the action has no effect.
-
-    Returns:
-        The number of actions out of range; unless it is 0, nothing has been changed or filled.
     """
-    n, n_actions = len(action), rank.shape[1]
-    wrong = 0
-    for i in range(n):
-        wrong += int(_U64(action[i]) >= _U64(n_actions))
-    if wrong > 0:
-        return wrong
-
+    n = len(action)
     episodes = Episodes(state, stream, side, opponent, owed, over)
     table = Table(node, rank, row, threshold, to, rewards, shift, sign, bonus)
     pool = Pool(sides, weight, policy)
@@ -513,4 +494,3 @@ def step_seats(
             shows[i] = int(node_of(episodes, table, i))
     copy_rows(legal, shows, mask)
     copy_rows(seen, shows, observation)
-    return 0

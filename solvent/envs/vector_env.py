@@ -29,8 +29,8 @@ from solvent.model import Game
 from solvent.model.arrays import Bools, Ints
 from solvent.model.parameters import check_choice, shown
 
-# NumPy looks a dtype up faster than a Python type.
-_BOOL = np.dtype(bool)
+# NumPy looks dtypes up faster than Python types.
+_BOOL, _UINT64 = np.dtype(bool), np.dtype(np.uint64)
 
 VECTOR_RENDER_MODES = tuple(mode for mode in RENDER_MODES if mode != "human")
 
@@ -158,18 +158,20 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         self._check_begun()
         if self._disabled and simulator.over().any():
             raise ResetNeeded("some episodes have ended; reset them with options={'reset_mask': …}")
+        # As an unsigned number, a negative action is out of range, too.
+        codes = actions.view(_UINT64)
+        i = codes.argmax()
+        if codes.item(i) >= simulator.n_actions:
+            raise ValueError(
+                f"action of environment {i} is {actions[i]}; "
+                f"allowed are whole numbers from 0 to {simulator.n_actions - 1}"
+            )
         if self._raises:
             self._check_legal(actions)
 
         observation, mask = np.empty(*self._form), np.empty(*self._masks)
         reward, terminated, illegal = np.empty(n), np.empty(n, _BOOL), np.empty(n, _BOOL)
-        if simulator.step(actions, reward, terminated, illegal, mask, observation):
-            width = simulator.n_actions
-            i = int(np.argmax((actions < 0) | (actions >= width)))
-            raise ValueError(
-                f"action of environment {i} is {actions[i]}; "
-                f"allowed are whole numbers from 0 to {width - 1}"
-            )
+        simulator.step(actions, reward, terminated, illegal, mask, observation)
         observation = self._shown(observation)
         ended: dict[str, Any] | None = None
         if self._same_step and terminated.any():
@@ -255,10 +257,8 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         self.simulator.seed(seeds, chosen, self.np_random)
 
     def _check_legal(self, actions: Ints) -> None:
-        # An action out of range is reported by the step itself.
-        within = np.clip(actions, 0, self.simulator.n_actions - 1)
         mask = self.simulator.look()[1]
-        illegal = mask[np.arange(self.num_envs), within] == 0
+        illegal = mask[np.arange(self.num_envs), actions] == 0
         if illegal.any():
             i = int(np.argmax(illegal))
             message = illegal_action(self.simulator.state(i), int(actions[i]), mask[i])

@@ -233,13 +233,10 @@ class YahtzeeEpisodes(BatchSimulator):
         illegal: Bools,
         mask: Batch,
         observation: Batch,
-    ) -> int:
-        wrong = int(((actions < 0) | (actions >= self.n_actions)).sum())
-        if not wrong:
-            told = reward, terminated, illegal
-            step(self._rules, self._at, self._stream, self._over, actions, *told)
-            look(self._rules, self._at, self._everyone, self._onehot, observation, mask)
-        return wrong
+    ) -> None:
+        told = reward, terminated, illegal
+        step(self._rules, self._at, self._stream, self._over, actions, *told)
+        look(self._rules, self._at, self._everyone, self._onehot, observation, mask)
 
     def look(self, chosen: Ints | None = None) -> tuple[Batch, Batch]:
         chosen = self._everyone if chosen is None else chosen
