@@ -20,6 +20,8 @@ if importlib.util.find_spec("hypothesis"):
 
     # Imported here, as after gc.freeze() it is too late: Hypothesis looks for who refers to an
     # object.
+    # What else runs at the same time may make an example slow.
+    settings.register_profile("whole", deadline=None)
     settings.register_profile("fewer", max_examples=40, deadline=None)
 
 COMBAT = {"skill_difference": [-1, 1], "stamina": 6, "opponent_stamina": 5, "luck": 4}
@@ -64,8 +66,8 @@ def pytest_configure(config: pytest.Config) -> None:
 
     Hypothesis reads its own option later, which therefore counts.
     """
-    if importlib.util.find_spec("hypothesis") and "not slow" in config.getoption("markexpr"):
-        settings.load_profile("fewer")
+    if importlib.util.find_spec("hypothesis"):
+        settings.load_profile("fewer" if "not slow" in config.getoption("markexpr") else "whole")
     whole = config.args_source is pytest.Config.ArgsSource.TESTPATHS
     place = os.environ.get("NUMBA_CACHE_DIR") or Path(solvent.__file__).parent
     if whole and not any(Path(place).rglob("*.nbi")):

@@ -194,7 +194,7 @@ def value_of(payoff: np.ndarray) -> float:
     return float(games.value[0])
 
 
-@settings(max_examples=examples(150), deadline=None)
+@settings(max_examples=examples(150))
 @given(PAYOFFS, st.randoms(), st.integers(-3, 3), st.sampled_from([1e-6, 0.5, 3.0, 1e6]))
 def test_what_keeps_the_value(payoff: np.ndarray, random: object, shift: int, scale: float) -> None:
     value = value_of(payoff)
@@ -332,7 +332,7 @@ def test_dominated_actions_fall_in_rounds() -> None:
         assert str(iterated_dominance(np.array(payoff), **options)).endswith(said), rule
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(
     arrays(
         np.float64,

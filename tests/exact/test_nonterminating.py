@@ -209,7 +209,7 @@ def test_what_cancels_for_ever_leaves_no_value(rows: tuple[Row, ...]) -> None:
 small = st.integers(-2, 2).map(float)
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(
     st.lists(
         st.lists(st.tuples(st.integers(-1, 4), small), min_size=1, max_size=3),
@@ -278,7 +278,7 @@ def test_a_class_that_the_other_player_can_keep_a_policy_in_counts_by_its_averag
     assert exploitability(game, goes) == (np.inf if value < 0 else 0)
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(st.data())
 def test_what_may_cost_for_ever_is_known_in_any_unit(data: st.DataObject) -> None:
     """Against all deterministic policies of the other player, in exact arithmetic."""

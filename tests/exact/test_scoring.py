@@ -56,7 +56,7 @@ def pig() -> Any:
     return table, solve(table)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     st.integers(0, 10_000),
     st.sampled_from(["single", "alternating", "simultaneous"]),

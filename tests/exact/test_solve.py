@@ -94,7 +94,7 @@ def test_a_state_of_a_solved_game_is_asked_for_its_value_and_its_strategies(name
         found.policy("nowhere", 0)
 
 
-@settings(max_examples=examples(25), deadline=None)
+@settings(max_examples=examples(25))
 @given(games)
 @example(random_games.RandomGame(seed=1713, kind="simultaneous", cyclic=True))
 def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
@@ -111,7 +111,7 @@ def test_the_value_lies_between_what_pure_policies_secure(game: Any) -> None:
         assert secured == pytest.approx(conceded, abs=1e-9)
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(games, st.integers(0, 1000))
 def test_neither_player_gains_by_leaving_the_solution_nor_more_than_the_optimum(
     game: Any, seed: int
@@ -139,7 +139,7 @@ def test_neither_player_gains_by_leaving_the_solution_nor_more_than_the_optimum(
             assert sign * (start_value(table, *pair) - answer.value) >= -1e-9
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(0, 10_000), st.booleans())
 def test_the_linear_program_agrees(seed: int, cyclic: bool) -> None:
     table = compile_game(random_games.RandomGame(seed, "single", cyclic))
@@ -287,7 +287,7 @@ def assert_alike(game: TabularGame) -> None:
             np.testing.assert_array_equal(policy.probabilities, same.probabilities)
 
 
-@settings(max_examples=examples(20), deadline=None)
+@settings(max_examples=examples(20))
 @given(one_chooses)
 @example(random_games.RandomGame(1617, "alternating", cyclic=True))
 def test_random_games(game: Any) -> None:

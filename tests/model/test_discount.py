@@ -236,7 +236,7 @@ def test_a_discount_that_no_float_is_stays_exact() -> None:
         assert dict(discounted(LAKE, discount).info.parameters)["discount"] == "2/3"
 
 
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 @given(
     seed=st.integers(0, 10**6),
     discount=st.sampled_from([0.1, 0.5, 0.9, 0.999]),

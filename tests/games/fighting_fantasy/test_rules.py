@@ -68,7 +68,7 @@ ROUNDS = st.integers(-20, 20).map(lambda difference: {"skill_difference": differ
 WEIGHT = st.fractions(0, 2, max_denominator=9)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(
     rounds=ROUNDS,
     parameters=st.fixed_dictionaries(

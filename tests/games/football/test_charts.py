@@ -157,7 +157,7 @@ TINY_CHART = chart_of(
 
 
 @given(charts())
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 def test_a_chart_written_and_read_is_itself(chart: Chart) -> None:
     assert read_csv(csv_text(chart).encode(), "a.csv") == chart
 
@@ -231,7 +231,7 @@ def test_what_is_wrong_with_a_file_is_said_with_its_place() -> None:
 
 
 @given(st.integers(0, len(TINY) - 1), st.text(max_size=3), st.integers(0, 3))
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 def test_a_damaged_file_is_read_as_a_chart_or_refused_as_one(
     place: int, inserted: str, removed: int
 ) -> None:
@@ -315,7 +315,7 @@ def test_parameters_out_of_range_are_refused() -> None:
         published=st.integers(0, 1),
     )
 )
-@settings(max_examples=examples(60), deadline=None)
+@settings(max_examples=examples(60))
 def test_all_parameters_that_are_allowed_make_a_chart(parameters: ChartParameters) -> None:
     chart = make_chart("random", parameters)
     assert (chart.plays, chart.defences) == (parameters.plays, parameters.defences)

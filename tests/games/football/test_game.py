@@ -566,7 +566,7 @@ CODES = st.one_of(
 )
 
 
-@settings(max_examples=examples(300), deadline=None)
+@settings(max_examples=examples(300))
 @given(data=st.data(), code=CODES, punting=st.booleans())
 def test_whatever_happens_a_situation_on_the_field_or_a_kick_follows(
     data: st.DataObject, code: str, punting: bool

@@ -24,7 +24,7 @@ from solvent.model import (
 GOLDEN = Path(__file__).parents[2] / "golden" / "greed.txt"
 
 
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(limit=st.integers(1, 7), sides=st.integers(1, 9))
 def test_every_ruleset_conforms(limit: int, sides: int) -> None:
     check_game(Greed(limit, sides))

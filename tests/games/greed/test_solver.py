@@ -133,7 +133,7 @@ def test_an_error_in_any_rating_widens_the_bracket(table: str, at: tuple[int, in
         assert error_bound(**wrong, sides=4) > 1e-6
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(seed=st.integers(0, 2**32 - 1), size=st.floats(1e-12, 1e-2))
 def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: float) -> None:
     limit, sides = 9, 3
