@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from rational_tables import random_rows, table_of
 from refusals import assert_refused
@@ -201,7 +201,6 @@ edges = st.integers(1, 12).flatmap(
 )
 
 
-@settings(deadline=None)
 @given(edges)
 def test_components_are_scipys_and_successors_come_first(graph: Any) -> None:
     n, pairs = graph
