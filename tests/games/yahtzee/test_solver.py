@@ -13,13 +13,12 @@ from typing import Any
 import numpy as np
 import pytest
 from commands import answer, run, said
+from layered_games import solve_in
 from tree_checks import assert_solved_as_table
 
 import solvent
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.exact import StoreError
-from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.solve import solve_layers
 from solvent.games.yahtzee.layers import (
     YahtzeeLayers,
     YahtzeeSolution,
@@ -55,45 +54,18 @@ def official() -> YahtzeeSolution:
     return YahtzeeSolution.of(Yahtzee())
 
 
-# A joker, a roll on the way to a bonus above, and a roll with one box left.
-STATES = [
-    Turn((4,) * 5, 0, ("twos", "full-house", "large-straight"), 40, True),
-    Turn((3, 3, 3, 5, 6), 1, ("threes", "sixes", "small-straight", "yahtzee", "chance"), 45, False),
-    Turn((1, 2, 3, 5, 6), 2, ("small-straight",), 63, True),
-]
-
-
-def test_values_solve_the_rules_equation(official: YahtzeeSolution) -> None:
-    for state in STATES:
-        expected = {
-            action: sum(
-                float(one.probability) * (float(one.reward) + official.value_of(one.state))
-                for one in official.game.transition(state, (action,))
-            )
-            for action in official.game.legal_actions(state)[0]
-        }
-        assert official.action_values(state, 0) == pytest.approx(expected, abs=1e-9)
-        assert official.value_of(state) == pytest.approx(max(expected.values()), abs=1e-9)
-
-
-def test_a_folder_holds_the_solution_and_a_compact_one_is_right_but_for_its_rounding(
-    tmp_path: Path,
-) -> None:
+def test_compact_values_are_right_but_for_their_rounding(tmp_path: Path) -> None:
     game = SMALL[0]
-    for keep in ("all", "compact"):
-        layers = pickle.loads(pickle.dumps(YahtzeeLayers(game)))  # noqa: S301
-        with LayerFolder.create(tmp_path / keep, layers, keep=keep) as store:
-            solve_layers(store.game, store)
-    expected = YahtzeeSolution.of(game)
-    compact, opened = (YahtzeeSolution.open(tmp_path / keep) for keep in ("compact", "all"))
-    assert (opened.game, opened.value, compact.value) == (game, expected.value, expected.value)
+    sent = pickle.loads(pickle.dumps(YahtzeeLayers(game)))  # noqa: S301
+    solve_in(tmp_path, sent, keep="compact")
+    exact, compact = YahtzeeSolution.of(game), YahtzeeSolution.open(tmp_path)
+    assert (compact.game, compact.value) == (game, exact.value)
     for state in compile_game(game).states[::17]:
-        value = expected.value_of(state)
-        assert opened.value_of(state) == value
         if state.open:
-            assert abs(compact.value_of(state) - value) <= compact.error_of(state) < 0.02
+            error = abs(compact.value_of(state) - exact.value_of(state))
+            assert error <= compact.error_of(state) < 0.02
     with pytest.raises(StoreError, match="joker forced, not free"):
-        YahtzeeSolution.open(tmp_path / "all", Yahtzee(joker="free"))
+        YahtzeeSolution.open(tmp_path, Yahtzee(joker="free"))
 
 
 @pytest.mark.parametrize(
@@ -232,40 +204,6 @@ def test_the_distribution_of_the_score(
     assert 0 < found["optimal"][1575] < 1e-18
     fact = "median, jokers go anywhere"
     assert ours(fact) == published(fact) == other_median
-
-
-def test_the_range_of_the_deviation_is_that_of_all_tied_choices(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The least and the largest of a small form, by every way to break its ties."""
-    # Compiling takes longer than a form so small.
-    names = script()["deviations"].__globals__
-    monkeypatch.setitem(names, "moments_of_turn", names["moments_of_turn"].py_func)
-    solution = YahtzeeSolution.of(Yahtzee(boxes="full-house,chance", dice=3, faces=3, rolls=2))
-    game = solution.game
-
-    @cache
-    def moments(state: Turn, sign: int) -> float:
-        """The largest or least second moment of the points to come."""
-        if game.is_terminal(state):
-            return 0.0
-        values = solution.action_values(state, 0)
-        best = max(values.values()) - 1e-9
-        tied = []
-        for action in (action for action, value in values.items() if value >= best):
-            total = 0.0
-            for outcome in game.transition(state, (action,)):
-                points, after = float(outcome.reward), outcome.state
-                later = 0.0 if game.is_terminal(after) else solution.value_of(after)
-                moment = points**2 + 2 * points * later + moments(after, sign)
-                total += float(outcome.probability) * moment
-            tied.append(sign * total)
-        return sign * max(tied)
-
-    [start] = game.initial()
-    own = [(moments(start.state, sign) - solution.value**2) ** 0.5 for sign in (-1, 1)]
-    assert script()["deviations"](solution) == pytest.approx(own)
-    assert own[1] - own[0] > 0.3
 
 
 @pytest.mark.slow
