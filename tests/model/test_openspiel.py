@@ -17,7 +17,9 @@ import solvent
 from solvent.exact import exploitability, nash_conv, score, solve
 from solvent.games import Greed, Pig
 from solvent.model import (
+    TabularGame,
     TabularPolicy,
+    against,
     check_game,
     compile_game,
     game_from_openspiel,
@@ -27,6 +29,9 @@ from solvent.model import (
 from solvent.model.openspiel import Position
 
 pyspiel = pytest.importorskip("pyspiel")
+policies_of = pytest.importorskip("open_spiel.python.policy")
+exploiting = pytest.importorskip("open_spiel.python.algorithms.exploitability")
+playing = pytest.importorskip("open_spiel.python.algorithms.expected_game_score")
 
 
 def uniform(table: Any) -> tuple[TabularPolicy, TabularPolicy]:
@@ -35,12 +40,10 @@ def uniform(table: Any) -> tuple[TabularPolicy, TabularPolicy]:
 
 @pytest.mark.parametrize("name", ["nim(pile_sizes=1;2;3)", "nim(pile_sizes=2;3,is_misere=false)"])
 def test_nash_conv_of_uniform_play_is_openspiels(name: str) -> None:
-    from open_spiel.python.algorithms.exploitability import nash_conv as theirs
-    from open_spiel.python.policy import UniformRandomPolicy
-
     table = compile_game(game_from_openspiel(name))
     first, second = uniform(table)
-    expected = theirs(pyspiel.load_game(name), UniformRandomPolicy(pyspiel.load_game(name)))
+    game = pyspiel.load_game(name)
+    expected = exploiting.nash_conv(game, policies_of.UniformRandomPolicy(game))
     assert nash_conv(table, first, second) == pytest.approx(expected, abs=1e-9)
     assert expected > 0.1
 
@@ -163,11 +166,9 @@ def sequential(game: Any) -> Any:
 
 def table_policy(game: Any, table: Any, policies: Any) -> Any:
     """Policies of ours as one of OpenSpiel's: information states are states."""
-    from open_spiel.python.policy import Policy
-
     index = {repr(state): s for s, state in enumerate(table.states)}
 
-    class Ours(Policy):  # type: ignore[misc]
+    class Ours(policies_of.Policy):  # type: ignore[misc]
         def __init__(self) -> None:
             super().__init__(game, list(range(table.info.players)))
 
@@ -182,8 +183,15 @@ def table_policy(game: Any, table: Any, policies: Any) -> Any:
     return Ours()
 
 
+def for_one() -> TabularGame:
+    """What is left of a game for two when the other player's policy is uniform."""
+    table = compile_game(Greed(limit=3, sides=2))
+    return against(table, TabularPolicy.uniform(table, player=1))
+
+
 GAMES = [
     Greed(limit=3, sides=2),
+    for_one(),
     *(
         RandomGame(seed, kind, False, 3)
         for kind in ("simultaneous", "alternating")
@@ -194,30 +202,26 @@ GAMES = [
 
 @pytest.mark.parametrize("rules", GAMES, ids=lambda rules: repr(rules)[:40])
 def test_exploitability_is_openspiels(rules: Any) -> None:
-    from open_spiel.python.algorithms.exploitability import nash_conv
-    from open_spiel.python.policy import UniformRandomPolicy
-
-    table = solvent.compile_game(rules)
+    table = rules if isinstance(rules, TabularGame) else compile_game(rules)
     game = sequential(to_openspiel(table))
     uniform = [TabularPolicy.uniform(table, player=player) for player in (0, 1)]
     expected = solvent.nash_conv(table, *uniform)
     assert expected > 0.1
-    assert nash_conv(game, UniformRandomPolicy(game)) == pytest.approx(expected, abs=1e-9)
-    assert nash_conv(game, table_policy(game, table, uniform)) == pytest.approx(expected, abs=1e-9)
     best = solvent.solve(table).policies
-    assert nash_conv(game, table_policy(game, table, best)) == pytest.approx(0, abs=1e-8)
+    for policy, found in (
+        (policies_of.UniformRandomPolicy(game), expected),
+        (table_policy(game, table, uniform), expected),
+        (table_policy(game, table, best), 0),
+    ):
+        assert exploiting.nash_conv(game, policy) == pytest.approx(found, abs=1e-8)
 
 
 def test_a_policy_of_openspiel_is_worth_here_what_it_is_there() -> None:
-    from open_spiel.python.algorithms.expected_game_score import policy_value
-    from open_spiel.python.algorithms.exploitability import nash_conv
-    from open_spiel.python.policy import TabularPolicy as Theirs
-
     rng = np.random.default_rng(0)
     for rules in (Greed(limit=3, sides=2), RandomGame(1, "simultaneous", False, 3)):
         table = solvent.compile_game(rules)
         game = sequential(to_openspiel(table))
-        theirs = Theirs(game)
+        theirs = policies_of.TabularPolicy(game)
         # One row for each state and player: histories that lead to a state share it.
         assert len(theirs.states) <= sum(int(table.on_turn(player).sum()) for player in (0, 1))
         chances = theirs.action_probability_array
@@ -225,11 +229,12 @@ def test_a_policy_of_openspiel_is_worth_here_what_it_is_there() -> None:
         chances /= chances.sum(axis=1, keepdims=True)
         ours = [policy_from_openspiel(table, theirs, player=player) for player in (0, 1)]
         assert (ours[0].probabilities != TabularPolicy.uniform(table).probabilities).any()
-        expected = policy_value(game.new_initial_state(), [theirs, theirs])[0]
+        expected = playing.policy_value(game.new_initial_state(), [theirs, theirs])[0]
         assert table.at_start(solvent.policy_value(table, *ours)) == pytest.approx(
             expected, abs=1e-9
         )
-        assert solvent.nash_conv(table, *ours) == pytest.approx(nash_conv(game, theirs), abs=1e-9)
+        gap = exploiting.nash_conv(game, theirs)
+        assert solvent.nash_conv(table, *ours) == pytest.approx(gap, abs=1e-9)
 
 
 def test_what_a_player_sees_is_the_table_s() -> None:
@@ -252,20 +257,6 @@ def test_simulated_episodes_follow_openspiels_own_rules() -> None:
         game = to_openspiel(rules)
         assert game.min_utility() <= 0 <= game.max_utility()
         pyspiel.random_sim_test(game, 20, False, True)
-
-
-def test_a_game_for_one() -> None:
-    from open_spiel.python.algorithms.exploitability import nash_conv
-    from open_spiel.python.policy import UniformRandomPolicy
-
-    table = solvent.against(
-        solvent.compile_game(Greed(limit=3, sides=2)),
-        TabularPolicy.uniform(solvent.compile_game(Greed(limit=3, sides=2)), player=1),
-    )
-    game = sequential(to_openspiel(table))
-    gap = solvent.score(table, TabularPolicy.uniform(table)).optimality_gap
-    assert gap > 0.1
-    assert nash_conv(game, UniformRandomPolicy(game)) == pytest.approx(gap, abs=1e-9)
 
 
 def test_python_ends_well_after_it() -> None:
