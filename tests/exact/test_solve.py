@@ -67,31 +67,8 @@ def test_a_game_solved_in_its_own_way_tells_its_progress_and_has_its_tables_solu
     assert tabled is not None
     assert tabled.value == pytest.approx(solved.value, abs=1e-12)
     assert with_table(tabled) is tabled
-
-
-@pytest.mark.parametrize("name", ["soccer", "nim"])
-def test_a_state_of_a_solved_game_is_asked_for_its_value_and_its_strategies(name: str) -> None:
-    found = solve(name)
-    assert isinstance(found, SolvedTable)
-    table, solution = found.by_state
-    for index in range(0, table.n_states, 7):
-        state = table.states[index]
-        value = found.value_of(state)
-        assert value == solution.values[index]
-        for player in (0, 1) if not table.terminal[index] else ():
-            worth, chances = found.action_values(state, player), found.policy(state, player)
-            legal = np.flatnonzero(table.mask[player][index])
-            assert list(worth) == list(chances) == legal.tolist(), state
-            np.testing.assert_array_equal(
-                list(chances.values()), solution.policies[player].probabilities[index, legal]
-            )
-            # The best action against an optimal opponent is worth what the state is, and so is
-            # every action that is played.
-            sign = 1 - 2 * player
-            assert max(sign * one for one in worth.values()) == pytest.approx(sign * value)
-            assert sum(worth[a] * chances[a] for a in worth) == pytest.approx(value)
-    with pytest.raises(ValueError, match="nowhere"):
-        found.policy("nowhere", 0)
+    with pytest.raises(ValueError, match="'nowhere' is not a state of greed; a state looks like"):
+        tabled.value_of("nowhere")
 
 
 @settings(max_examples=examples(25))
