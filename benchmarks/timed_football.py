@@ -26,8 +26,7 @@ from solvent.exact.layered.store import LayerStore
 from solvent.exact.matrix_game import solve_matrix_game, solve_matrix_games
 from solvent.games.football.ruleset import ClockRules
 from solvent.games.football.solver.backup import backup_of
-from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import Layer
+from solvent.games.football_clock.layers import FootballLayers, Layer
 from solvent.games.football_clock.rules import TimedFootball
 from solvent.model.arrays import Floats
 

@@ -16,7 +16,7 @@ from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.games.football.chart import Chart
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football_clock.layout import Layer, Players
+from solvent.games.football_clock.layers import Layer, Players
 from solvent.games.football_clock.players import PairEvaluation, PairLayers
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats

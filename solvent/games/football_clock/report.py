@@ -15,7 +15,7 @@ from solvent.games.football.report import (
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation, first_down_at, line_name, ordinal
 from solvent.games.football.solver.solved import SolvedFootball
-from solvent.games.football_clock.layout import Layer
+from solvent.games.football_clock.layers import Layer
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.games.football_clock.transcript import table_of, transcript
 from solvent.model import Game

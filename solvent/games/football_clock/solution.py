@@ -31,14 +31,16 @@ from solvent.games.football.solver.backup import backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.games.football_clock.backup import RoleStrategies, backup
 from solvent.games.football_clock.layers import (
+    Asked,
     FootballLayers,
+    Layer,
     LayerContext,
     LayerProblem,
+    LayerStrategies,
     equilibrium,
     kick_values,
     values_seen,
 )
-from solvent.games.football_clock.layout import Asked, Layer, LayerStrategies
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition, football_strategy
 from solvent.model.arrays import Floats, Ints
 from solvent.model.game import Game

@@ -26,9 +26,8 @@ from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football.solver.points import solve_points
-from solvent.games.football_clock.layers import FootballLayers
-from solvent.games.football_clock.layout import Layer
+from solvent.games.football.solver.solved import solve_points
+from solvent.games.football_clock.layers import FootballLayers, Layer
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.model import TabularGame, compile_game
