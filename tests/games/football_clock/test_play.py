@@ -12,12 +12,13 @@ import pytest
 from reduced_football import MIXED
 from timed_football import tiny
 
-from solvent.games.football.report import QUICK_KICK, everywhere
-from solvent.games.football.situation import Situation
-from solvent.games.football_clock.report import (
+from solvent.games.football.report import (
+    QUICK_KICK,
+    FootballPages,
     LastHalf,
-    TimedFootballPages,
+    everywhere,
 )
+from solvent.games.football.situation import Situation
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import table_of, transcript
@@ -198,6 +199,6 @@ def test_the_sections_of_a_page(half: LastHalf) -> None:
         ),
         (TimedSolution.of(tiny("half", timeouts=1)), "Points by time and place"),
     ):
-        known = TimedFootballPages().untabled(solution)
+        known = FootballPages().untabled(solution)
         assert known is not None
         assert [section.title for section in known.sections] == [*titles, "A game, play by play"]
