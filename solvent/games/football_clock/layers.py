@@ -41,11 +41,11 @@ on the clock stands for its time-out.
 
     value(s, c)  =  Phi((margin(c) + h(s)) / (0.9 sqrt(ticks to the end))) - 1/2
 
-with h the points that a situation brings in the last six ticks of a half, which
-are solved for this, and Phi the normal distribution. Where points are what counts it is h, and what
-the last of these ticks has changed in it, which fades as more are added. That shapes the payoffs,
-how many columns are decided, and how well games start from others, on all of which the time
-depends. What time-outs change is left out.
+with h the points that a situation is roughly worth, a straight line in the yards to the goal and in
+those to go on each down, and Phi the normal distribution. Where points are what counts it is h.
+That shapes the payoffs, how many columns are decided, and how well games start from others, on all
+of which the time depends. What time-outs change is left out. (With the points of the last ticks of
+a half, solved for this, the estimated times are the same within a tenth.)
 
 **Policies.** A policy of the whole game is far too large for a table: the second half has 250
 million states, and each would need thirty probabilities. So a policy is asked for its strategies
@@ -71,7 +71,7 @@ each of the *successors*, all that may follow a play that takes a certain time (
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache, cached_property
 from itertools import pairwise, product
 from typing import Any, NamedTuple, Protocol, Self
@@ -90,8 +90,6 @@ from solvent.exact.layered.game import (
     WarmStart,
     changes,
 )
-from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import Chart, csv_text, read_csv
 from solvent.games.football.packed import (
     NORMAL_KICK,
@@ -366,16 +364,11 @@ _STATES_IN_BLOCK = 8192
 RULES = 400 << 20
 """Bytes, about, of the rules' arrays and the compiled loops."""
 
-# Length in ticks of the game that is solved to know the value of situations.
-_POINTS_TICKS = 6
-
-# Change that one more tick makes in the points of situations, in units of the change by the tick
-# before: with 30 ticks left they are up to 0.16 points from those of an endless half, with 60
-# 0.0075.
-_FADING = 0.91
-
 # Standard deviation, in points, of how much the margin moves in a tick.
 _SPREAD = 0.9
+
+# What it is roughly worth, in points, to be about to kick off, and to kick freely.
+_POINTS_OF_KICKS = (-0.7, -1.3)
 
 # The shares of a half's time left at which a layer is sampled.
 _MOMENTS = (0.15, 0.5, 0.85)
@@ -764,12 +757,14 @@ class FootballLayers(LayeredGame):
 
     def guess(self, layer: Layer) -> Floats:
         """Values as the module describes them; one column where points count."""
+        ruleset, (down, to_go, to_goal, _) = self.rules.ruleset, self.rules.situation.T
+        behind = (down - 1) * np.minimum(to_go / ruleset.first_down, 1)
+        on_field = 5 - 6 * to_goal / ruleset.field - behind / 2
+        points = np.append(on_field, _POINTS_OF_KICKS)[:, None]
         if self.game.for_points:
-            before, last = self._points
-            more = _FADING * (1 - _FADING ** max(0, layer.ticks - _POINTS_TICKS)) / (1 - _FADING)
-            return np.asarray(last + more * (last - before))[:, None]
+            return points
         left = layer.ticks + (self.game.start_ticks if layer.half == 1 else 0)
-        lead = self.margin(layer.half) + self._points[1][:, None]
+        lead = self.margin(layer.half) + points
         return np.asarray(ndtr(lead / (_SPREAD * np.sqrt(left + 1))) - 0.5)
 
     def _sampled_blocks(self, half: int) -> list[Block]:
@@ -778,19 +773,6 @@ class FootballLayers(LayeredGame):
         blocks = blocks_of(self.lines, lines)
         chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
         return [blocks[i] for i in chosen]
-
-    @cached_property
-    def _points(self) -> Floats:
-        """[2, S + 2] what a side's situations and kicks bring it in the last minutes of a half.
-
-        Once with a tick less, and once with all of them.
-        """
-        ticks = min(_POINTS_TICKS, self.game.start_ticks)
-        clock = replace(self.clock.shortened(ticks), timeouts=0)
-        chart, ruleset = self.rules.chart, self.rules.ruleset
-        store = LayerStore(FootballLayers(TimedFootball(chart, "half", ruleset, clock)))
-        solve_layers(store.game, store)
-        return np.stack([store.read(Layer(2, at, 0, 0))[:, 0] for at in (ticks - 1, ticks)])
 
 
 def _parameters(identity: Mapping[str, Any]) -> dict[str, Any]:
