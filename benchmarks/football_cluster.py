@@ -48,7 +48,6 @@ class Counted(RayWorkers):
     def solve(self, *task: Any) -> Iterator[tuple[Block, BlockResult]]:
         for block, result in super().solve(*task):
             self.returned += result.values.nbytes
-            self.returned += 0 if result.start is None else result.start.nbytes
             yield block, result
 
 

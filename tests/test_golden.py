@@ -31,8 +31,8 @@ GOLDEN = Path(__file__).parent / "golden" / "0.1"
 # is evaluated for more states at a time, so float32 is summed in another order.
 CHANGED = GOLDEN.parent / "0.2"
 
-# The same for version 0.3. Football without a clock has another solver, so that its optimal player,
-# too, may choose another of several optimal strategies.
+# The same for version 0.3. Football without a clock has another solver, and the matrix games of
+# football with one start from others, so that optimal players may choose another optimal strategy.
 CHANGED_IN_0_3 = GOLDEN.parent / "0.3"
 
 STEPS = 300
@@ -559,8 +559,9 @@ READERS: Mapping[str, Callable[[Path], Figures]] = {
 # Files that version 0.1 wrote are read, and give the figures that 0.1 had from them
 
 FIGURES = json.loads((GOLDEN / "figures.json").read_text(encoding="utf-8"))
-for reader, changed in json.loads((CHANGED / "figures.json").read_text(encoding="utf-8")).items():
-    FIGURES[reader] |= changed
+for version in (CHANGED, CHANGED_IN_0_3):
+    for reader, changed in json.loads((version / "figures.json").read_text("utf-8")).items():
+        FIGURES[reader] |= changed
 
 
 @pytest.fixture

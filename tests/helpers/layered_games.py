@@ -2,7 +2,7 @@
 
 import hashlib
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -10,44 +10,23 @@ import numpy as np
 import pytest
 
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import Block, BlockResult, Layer, WarmStart
+from solvent.exact.layered.game import Layer
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import KEEPS
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
-from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
 
 
-class StartedLayers(InventoryLayers):
-    """An inventory whose layers leave the numbers of their levels.
-
-    The next layer and the third from it start with them.
-    """
+class Sale(InventoryLayers):
+    """An inventory under a name of its own."""
 
     kind = "sale"
 
-    def solve_block(
-        self, problem: Floats, block: Block, start: WarmStart | None = None
-    ) -> BlockResult:
-        levels = np.arange(*block, dtype=np.uint32)
-        assert start is None or (start == levels).all()
-        return super().solve_block(problem, block)._replace(start=levels)
 
-    def join(self, layer: int, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
-        values, _ = super().join(layer, results)
-        return values, np.concatenate([of.start for of in results if of.start is not None])
-
-    def starts_from(self, layer: int) -> Sequence[int]:
-        return layer - 1, layer - 3
-
-    def start_shape(self, layer: int) -> tuple[int, ...]:
-        return self.shape(layer)
-
-
-def shop(**parameters: Any) -> StartedLayers:
+def shop(**parameters: Any) -> Sale:
     """An inventory of 13 periods and up to 40 goods, if the parameters do not say otherwise."""
-    return StartedLayers(Inventory(**{"horizon": 13, "capacity": 40, **parameters}))
+    return Sale(Inventory(**{"horizon": 13, "capacity": 40, **parameters}))
 
 
 class StoppedError(Exception):
@@ -93,11 +72,9 @@ def contents(folder: Path) -> dict[str, bytes]:
     }
 
 
-def any_values(layers: Any, layer: Layer, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
-    """Values and a warm start of a layer's shape."""
-    rng = np.random.default_rng(seed)
-    start = rng.integers(9, size=layers.start_shape(layer)).astype(np.uint32)
-    return rng.random(layers.shape(layer)), start
+def any_values(layers: Any, layer: Layer, seed: int = 0) -> np.ndarray:
+    """Values of a layer's shape."""
+    return np.random.default_rng(seed).random(layers.shape(layer))
 
 
 def flip(path: Path, place: int, bit: int = 0) -> None:

@@ -10,8 +10,7 @@ processes of the cluster, one for each processor, solve blocks and hold only cop
 
 **Traffic.** The game is sent to every machine once. A solved layer is put into the object store of
 the driver's machine, and from there sent to every other machine once; it is removed when no other
-layer will read it. A block is sent with its warm start; its values and the warm start that it
-leaves come back.
+layer will read it. The values of a block come back.
 
 **Failures.** If the process or machine of a block dies, the block is solved again elsewhere, up to
 :data:`RETRIES` times; machines may join at any time. When a machine dies, only results that it has
@@ -48,7 +47,7 @@ from warnings import catch_warnings, simplefilter
 import numpy as np
 
 from solvent.exact.layered.game import Block, BlockResult, Layer, LayeredGame, Read
-from solvent.exact.layered.solve import Starts, Workers
+from solvent.exact.layered.solve import Workers
 from solvent.model.arrays import Floats
 from solvent.model.parameters import shown
 
@@ -116,7 +115,7 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
             self._kept[layer] = self._ray.put(np.asarray(values))
 
     def solve(
-        self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
+        self, game: LayeredGame, layer: Layer, blocks: Sequence[Block], read: Read
     ) -> Iterator[tuple[Block, BlockResult]]:
         """Solve the blocks of a layer; yield them in the order in which they are done.
 
@@ -135,14 +134,11 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
         with self._reached():
             arguments = this_build(type(game).__module__), number, layer, reads
             values = [self._kept[needed] for needed in reads]
-            size = -(-len(starts) // (_TASKS_PER_PROCESSOR * max(1, self.processors)))
-            blocks, tasks = list(starts), {}
+            size = -(-len(blocks) // (_TASKS_PER_PROCESSOR * max(1, self.processors)))
+            tasks = {}
             for first in range(0, len(blocks), size):
                 part = blocks[first : first + size]
-                own = {
-                    b: None if (s := starts[b]) is None else np.ascontiguousarray(s) for b in part
-                }
-                tasks[self._solve.remote(*arguments, own, self._sent, *values)] = part
+                tasks[self._solve.remote(*arguments, part, self._sent, *values)] = part
             for done in self._done(list(tasks)):
                 yield from zip(tasks[done], self._ray.get(done), strict=True)
         self._kept = {at: put for at, put in self._kept.items() if self._last_reader[at] != layer}
@@ -246,7 +242,7 @@ def _solve_blocks(
     number: int,
     layer: Layer,
     reads: tuple[Layer, ...],
-    starts: Starts,
+    blocks: Sequence[Block],
     game: LayeredGame,
     *values: Floats,
 ) -> list[BlockResult]:
@@ -257,7 +253,7 @@ def _solve_blocks(
         number: A number that is different for every layer that a driver solves.
         layer: The layer.
         reads: The layers whose values are sent along, in their order.
-        starts: The warm start of each block.
+        blocks: The blocks.
         game: The game.
         values: Values of the layers that are read.
     """
@@ -267,7 +263,7 @@ def _solve_blocks(
         read = dict(zip(reads, values, strict=True))
         _latest = number, game, game.problem(layer, read.__getitem__)
     _, game, problem = _latest
-    return [game.solve_block(problem, block, start) for block, start in starts.items()]
+    return [game.solve_block(problem, block) for block in blocks]
 
 
 def check_build(drivers: Build, module: str = __name__) -> None:

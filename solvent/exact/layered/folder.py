@@ -7,14 +7,12 @@
 ``sheets/NAME.npy``   the values of a layer, float64, as ``numpy.load`` reads them; the game gives
                       the name (:meth:`~.game.LayeredGame.name`)
 ``sheets/NAME.zlib``  the same values rounded by :func:`pack`, if layers are kept compact
-``unfinished/``       while layers are missing: the records so far, one per line, and in
-                      ``supports`` the warm starts for unsolved layers
+``unfinished/``       while layers are missing: the records so far, one per line
 ====================  =============================================================================
 
 A layer appears whole or not at all, and its record only after it, so a solve that is killed at any
-moment loses at most the layer that it was solving. Warm starts for the next layers are kept as
-well, since with others their values might differ in the last bit. Layers are read through a memory
-map, so parts that are not read take no memory.
+moment loses at most the layer that it was solving. Layers are read through a memory map, so parts
+that are not read take no memory.
 
 A folder need not keep all values (:data:`~.store.KEEPS`). Then the file of a layer is removed once
 all layers that read it are on disk, so that the folder always holds enough to resume the solve.
@@ -49,7 +47,7 @@ from typing import Any
 import numpy as np
 
 from solvent.exact.layered import manifest
-from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace
 from solvent.exact.layered.manifest import (
     KeptSample,
     read_manifest,
@@ -101,7 +99,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         self._journal = self._unfinished / "records.jsonl"
         self._held = ExitStack()
         self._entries: dict[Layer, dict[str, Any]] = {}
-        self._start_checksums: dict[Layer, str] = {}
         largest = 8 * max(prod(game.shape(layer)) for layer in game.layers)
         self._rounded = lru_cache(max(1, _REMEMBERED_BYTES // largest))(self._unpack)
 
@@ -219,30 +216,13 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             raise self._damaged(layer, path, f"holds {values.dtype.str} {values.shape}, not {form}")
         return values
 
-    def start(self, layer: Layer) -> WarmStart | None:
-        # If the file is missing or changed, layers are solved without a warm start.
-        shape = self.game.start_shape(layer)
-        if shape and layer not in self._starts and layer in self._start_checksums:
-            with contextlib.suppress(OSError):
-                content = read_file(self._start_path(layer), 4 * prod(shape) + _MOST_HEADER)
-                if hashlib.sha256(content).hexdigest() == self._start_checksums[layer]:
-                    self._starts[layer] = np.load(io.BytesIO(content), allow_pickle=False)
-        return self._starts.get(layer)
-
-    def write(
-        self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
-    ) -> None:
-        self._check(layer, values, start)
+    def write(self, layer: Layer, values: Floats, record: LayerRecord) -> None:
+        self._check(layer, values)
         entry: dict[str, Any] = record._asdict()
         try:
             if self.keep == "compact":
                 packed = pack(values, self.largest(layer))
                 entry["compact_sha256"] = _written(self._packed_path(layer), packed)
-            self._starts.pop(layer, None)
-            self._start_checksums.pop(layer, None)
-            if start is not None and self.needs_start(layer):
-                self._start_checksums[layer] = _written(self._start_path(layer), _npy(start))
-                self._starts[layer] = start
             if self.keep != "all":
                 entry["largest"] = self.largest(layer)
                 if places := self._to_sample.get(layer):
@@ -258,17 +238,12 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
                 f"{error}; the {done} layers of {of} that are solved are kept in {self.folder}, "
                 f"and the same command goes on from there"
             ) from error
-        self._drop_unneeded((*self.game.starts_from(layer), *self.game.reads(layer), layer))
+        self._drop_unneeded((*self.game.reads(layer), layer))
 
     def drop(self, layer: Layer) -> None:
         # A file that is in use stays for now.
         with contextlib.suppress(OSError):
             self.path(layer).unlink()
-
-    def drop_start(self, layer: Layer) -> None:
-        super().drop_start(layer)
-        with contextlib.suppress(OSError):
-            self._start_path(layer).unlink()
 
     def finish(self) -> None:
         records = {self.game.name(layer): self._entries[layer] for layer in self.game.layers}
@@ -329,9 +304,6 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def _start_path(self, layer: Layer) -> Path:
-        return self._unfinished / "supports" / f"{self.game.name(layer)}.npy"
-
     def _begin(self) -> None:
         """Write the manifest of a new folder."""
         names = [path.name for path in self.folder.iterdir()]
@@ -350,8 +322,10 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         if keep not in (None, self.keep):
             raise StoreError(f"{self.folder}: was begun with --keep {self.keep}, not {keep}")
         self._accept_records({**(description["sheets"] or {}), **self._read_journal()})
-        if self.finished:  # Perhaps the solve was killed after its last layer.
+        if self.finished and description["sheets"] is None:  # It was killed after its last layer.
             self.finish()
+        elif self.finished:
+            shutil.rmtree(self._unfinished, ignore_errors=True)
         self._drop_unneeded(self._records)
         for layer in {read for left in self.missing for read in self.game.reads(left)}:
             if self.has(layer):
@@ -367,22 +341,21 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         if whole != content:
             write_atomically(self._journal, whole)
         records: dict[str, Any] = {}
-        layers = {self.game.name(layer): layer for layer in self.game.layers}
         for number, line in enumerate(whole.splitlines(), 1):
             try:
-                name, records[name], start, checksum = parse_json(line)
-                if checksum != manifest.checksum_of([name, records[name], start]):
+                *entry, checksum = parse_json(line)
+                name, records[name], _ = entry
+                if checksum != manifest.checksum_of(entry):
                     raise ValueError("its checksum does not match")
             except (ValueError, TypeError) as error:
                 raise StoreError(
                     f"{self._journal}: line {number} is damaged ({error}). {_SOLVE_AGAIN}"
                 ) from error
-            if name in layers and start is not None:
-                self._start_checksums[layers[name]] = start
         return records
 
     def _append(self, layer: Layer) -> None:
-        entry = [self.game.name(layer), self._entries[layer], self._start_checksums.get(layer)]
+        # The last was for what earlier versions kept beside the layers.
+        entry = [self.game.name(layer), self._entries[layer], None]
         line = json.dumps([*entry, manifest.checksum_of(entry)]) + "\n"
         with reporting(self._journal, "written"):
             self._journal.parent.mkdir(exist_ok=True)
@@ -466,9 +439,6 @@ _SOLVE_AGAIN = "Remove it, and the command that solved it will solve it again"
 _CANNOT_SOLVE_AGAIN = "It cannot be solved again by itself; solve in another folder"
 
 CHANGED = "the checksum does not match; the file was changed or damaged"
-
-# The header of a .npy file takes at most so many bytes.
-_MOST_HEADER = 1024
 
 _SHA256 = re.compile(r"[0-9a-f]{64}").fullmatch
 

@@ -15,10 +15,6 @@ block is solved. All other methods have defaults. ``solvent/games/inventory`` is
 
 **Values** of a layer are an array of any shape. :meth:`LayeredGame.place` returns where a state's
 value is stored, and :meth:`LayeredGame.value` the value to player 0.
-
-**Warm starts.** A solved layer may leave an array that helps to solve other layers faster; it is
-kept until they are solved. The last bits of values may depend on it, so a solve that is resumed in
-a folder uses the same warm starts.
 """
 
 from __future__ import annotations
@@ -28,7 +24,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
-from numpy.typing import NDArray
 
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
@@ -41,9 +36,6 @@ Block: TypeAlias = tuple[int, int]
 """A part of a layer that is solved in one piece: its first index and the index after its last, in
 units that the game chooses."""
 
-WarmStart: TypeAlias = NDArray[np.uint32]
-"""A starting point for a layer's solver, such as the supports of mixed strategies as bit masks."""
-
 Read: TypeAlias = Callable[[Layer], Floats]
 """Returns the values of a solved layer."""
 
@@ -53,14 +45,12 @@ class BlockResult(NamedTuple):
 
     Attributes:
         values: Values of the block's states, in any shape that :meth:`LayeredGame.join` can join.
-        start: The block's part of the warm start that the layer leaves; None if there is none.
         largest_gap: Largest duality gap of the block's matrix games.
         games: Number of matrix games solved; a maximum, with one player, counts as one.
         constant: Number of states without a matrix game, as all choices have the same value there.
     """
 
     values: Floats
-    start: WarmStart | None = None
     largest_gap: float = 0.0
     games: int = 0
     constant: int = 0
@@ -160,52 +150,26 @@ class LayeredGame(ABC):
         """
 
     @abstractmethod
-    def solve_block(
-        self, problem: Any, block: Block, start: WarmStart | None = None
-    ) -> BlockResult:
+    def solve_block(self, problem: Any, block: Block) -> BlockResult:
         """Solve a block. The result must not depend on where it is solved, or on other blocks.
 
         Args:
             problem: Problem of the layer, from :meth:`problem`.
             block: The block, one of :meth:`blocks`.
-            start: The block's part of the layer's warm start; None if there is none.
         """
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         """Return the blocks of a layer; by default one, its whole first axis."""
         return [(0, self.shape(layer)[0])]
 
-    def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
-        """Return a layer's values, and the warm start that it leaves.
+    def join(self, layer: Layer, results: Sequence[BlockResult]) -> Floats:
+        """Return a layer's values.
 
         Args:
             layer: The layer.
             results: The results of all its blocks, in their order.
         """
-        return np.concatenate([result.values for result in results]), None
-
-    # Warm starts
-
-    def starts_from(self, layer: Layer) -> Sequence[Layer]:
-        """Return the layers that leave warm starts for a layer; they need not exist."""
-        return ()
-
-    def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
-        """Return the warm start for a layer; by default the first that was left.
-
-        Args:
-            layer: The layer.
-            left: Warm starts left by the layers of :meth:`starts_from`, None where there is none.
-        """
-        return next((start for start in left if start is not None), None)
-
-    def start_shape(self, layer: Layer) -> tuple[int, ...] | None:
-        """Return the shape of the warm start that a layer leaves; None if it leaves none."""
-        return None
-
-    def part_of(self, start: WarmStart, block: Block) -> WarmStart:
-        """Return a block's part of the warm start for a layer."""
-        return start[slice(*block)]
+        return np.concatenate([result.values for result in results])
 
     # States
 

@@ -14,7 +14,6 @@ import contextlib
 import shutil
 import time
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Layer, LayeredGame, LayerSample, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, LayerSample
 from solvent.exact.layered.store import KEEPS, LayerStore, pack
 from solvent.model.parameters import check_choice
 
@@ -106,7 +105,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
         disk=kept[keep].disk,
         memory=kept[keep].memory,
         kept=kept,
-        traffic=values_bytes(game) + sum(start_bytes(game, layer) for layer in game.layers),
+        traffic=values_bytes(game),
         core_seconds=core_seconds,
     )
 
@@ -127,27 +126,16 @@ def estimated_cost(game: LayeredGame) -> tuple[float, float]:
 
 
 def _cost(game: LayeredGame, sample: LayerSample) -> tuple[float, float, float]:
-    """Measure the blocks of a sample, with warm starts as in a solve.
+    """Measure the blocks of a sample.
 
     Returns:
         Seconds of processor time to prepare the layer, and to solve the blocks; and the bytes of a
         value when it is packed.
     """
-    left: list[list[WarmStart | None]] = []  # By layer, the warm starts that its blocks leave.
-    for before in game.starts_from(sample.layer):
-        if before in game.layers:
-            warmed = game.problem(before, game.guess)
-            near = left[-1] if left else [None] * len(sample.blocks)
-            pairs = zip(sample.blocks, near, strict=True)
-            left.append([game.solve_block(warmed, *pair).start for pair in pairs])
-    starts = [
-        game.start_of(sample.layer, [own[i] for own in left]) for i in range(len(sample.blocks))
-    ]
     began = time.process_time()
     problem = game.problem(sample.layer, game.guess)
     prepared = time.process_time()
-    pairs = zip(sample.blocks, starts, strict=True)
-    solved = [game.solve_block(problem, *pair).values for pair in pairs]
+    solved = [game.solve_block(problem, block).values for block in sample.blocks]
     seconds = time.process_time() - prepared
     largest = max(float(np.abs(values).max()) for values in solved)
     packed = sum(len(pack(values, largest)) for values in solved)
@@ -159,20 +147,9 @@ def layer_bytes(game: LayeredGame, layer: Layer) -> int:
     return 8 * prod(game.shape(layer))
 
 
-def start_bytes(game: LayeredGame, layer: Layer) -> int:
-    """Return the bytes of the warm start that a layer leaves."""
-    shape = game.start_shape(layer)
-    return 0 if shape is None else 4 * prod(shape)
-
-
 def values_bytes(game: LayeredGame) -> int:
     """Return the bytes of the values of all layers."""
     return sum(layer_bytes(game, layer) for layer in game.layers)
-
-
-def newest_starts_bytes(game: LayeredGame) -> int:
-    """Return the largest number of bytes of warm starts that are needed at the same time."""
-    return _most_at_once(game, start_bytes, game.starts_from, game.layers)
 
 
 def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
@@ -183,27 +160,16 @@ def window_bytes(game: LayeredGame, store: LayerStore | None = None) -> int:
         store: The store, whose solved layers are not counted.
     """
     left = game.layers if store is None else tuple(store.missing)
-    return _most_at_once(game, layer_bytes, game.reads, left, game.opening)
-
-
-def _most_at_once(
-    game: LayeredGame,
-    size: Callable[[LayeredGame, Layer], int],
-    uses: Callable[[Layer], Sequence[Layer]],
-    left: Sequence[Layer],
-    stay: Collection[Layer] = (),
-) -> int:
-    """Return the most bytes at any time, if a layer's are dropped once its last user is solved."""
     last = {layer: layer for layer in game.layers}
-    last |= {at: layer for layer in game.layers for at in uses(layer) if at in last}
+    last |= {at: layer for layer in game.layers for at in game.reads(layer)}
     passed: dict[Layer, list[Layer]] = defaultdict(list)
-    for at in {*last} - {*stay}:
+    for at in {*last} - {*game.opening}:
         passed[last[at]].append(at)
     now = most = 0
     for layer in left:
-        now += size(game, layer)
+        now += layer_bytes(game, layer)
         most = max(most, now)
-        now -= sum(size(game, at) for at in passed[layer])
+        now -= sum(layer_bytes(game, at) for at in passed[layer])
     return most
 
 
@@ -228,7 +194,7 @@ def disk_bytes(
     exact = sum(layer_bytes(game, layer) for layer in left)
     compact = ceil(exact / 8 * packed) if keep == "compact" else 0
     values = exact if keep == "all" else window_bytes(game, store) + compact
-    return values + _FILE_OVERHEAD * len(left) + newest_starts_bytes(game)
+    return values + _FILE_OVERHEAD * len(left)
 
 
 def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> int:
@@ -240,15 +206,14 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
             count, though the system can reclaim that.
         keep: The values to keep, one of :data:`~.store.KEEPS`.
     """
-    started = max(2 * start_bytes(game, layer) for layer in game.layers)
-    solved = max(layer_bytes(game, layer) for layer in game.layers) + started
+    solved = max(layer_bytes(game, layer) for layer in game.layers)
     if in_folder:
         values = max(
             sum(layer_bytes(game, read) for read in game.reads(layer)) for layer in game.layers
         )
     else:
         values = values_bytes(game) if keep == "all" else window_bytes(game)
-    return _PROGRAM + game.problem_bytes + solved + values + newest_starts_bytes(game)
+    return _PROGRAM + game.problem_bytes + solved + values
 
 
 def check_disk(

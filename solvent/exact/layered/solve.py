@@ -23,7 +23,7 @@ maximum or a matrix game changes by no more than its entries.
 """
 
 import json
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -40,7 +40,6 @@ from solvent.exact.layered.game import (
     Layer,
     LayeredGame,
     Read,
-    WarmStart,
 )
 from solvent.exact.layered.plan import check_memory, memory_bytes
 from solvent.exact.layered.store import LayerRecord, LayerStore
@@ -49,9 +48,6 @@ from solvent.model.arrays import Floats
 from solvent.model.cache import Packed, entry_path, kept
 from solvent.model.parameters import as_options, shown
 from solvent.model.progress import OnProgress, ProgressReporter
-
-Starts = Mapping[Block, WarmStart | None]
-"""The warm start of each block of a layer."""
 
 OnLayer = Callable[[Layer, LayerRecord], None]
 """Called with every layer once the store has it."""
@@ -68,20 +64,21 @@ class Workers:
         self.threads = threads
 
     def solve(
-        self, game: LayeredGame, layer: Layer, starts: Starts, read: Read
+        self, game: LayeredGame, layer: Layer, blocks: Sequence[Block], read: Read
     ) -> Iterator[tuple[Block, BlockResult]]:
         """Solve the blocks of a layer; yield each once with its result, in any order.
 
         Args:
             game: The game.
             layer: The layer.
-            starts: The warm start of each of its blocks.
+            blocks: Its blocks.
             read: Returns the values of a layer that this one reads.
         """
         problem = game.problem(layer, read)
         with ThreadPoolExecutor(self.threads) as pool:
-            results = pool.map(partial(game.solve_block, problem), starts, starts.values())
-            yield from zip(starts, results, strict=True)
+            yield from zip(
+                blocks, pool.map(partial(game.solve_block, problem), blocks), strict=True
+            )
 
 
 def solve_layers(
@@ -104,16 +101,14 @@ def solve_layers(
         if store.has(layer):
             continue
         blocks = game.blocks(layer)
-        start = game.start_of(layer, [store.start(at) for at in game.starts_from(layer)])
-        starts = {b: None if start is None else game.part_of(start, b) for b in blocks}
-        solved = dict(workers.solve(game, layer, starts, store.read))
+        solved = dict(workers.solve(game, layer, blocks, store.read))
         results = [solved[block] for block in blocks]
         record = LayerRecord(
             largest_gap=max(result.largest_gap for result in results),
             games=sum(result.games for result in results),
             constant=sum(result.constant for result in results),
         )
-        store.write(layer, *game.join(layer, results), record)
+        store.write(layer, game.join(layer, results), record)
         if on_layer is not None:
             on_layer(layer, record)
     store.finish()
@@ -373,7 +368,7 @@ def solve_in_memory(game: LayeredGame, *, progress: OnProgress | None = None) ->
         store = LayerStore(game)
         records = zip(game.layers, content.header["records"], strict=True)
         for n, (layer, record) in enumerate(records):
-            store.write(layer, content.arrays[str(n)], None, LayerRecord(*record))
+            store.write(layer, content.arrays[str(n)], LayerRecord(*record))
         return store
 
     identity = _identity(game)

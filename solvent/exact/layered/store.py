@@ -1,9 +1,8 @@
 """The store of a game's layers, during and after solving.
 
-A store holds the values of every solved layer, a record of how accurate they are, and the warm
-start that the layer leaves, as long as that is needed. :class:`LayerStore` keeps all of it in
-memory. :class:`~.folder.LayerFolder` keeps it in a folder, resumes interrupted solves, and opens
-finished solutions; it is used in the same way::
+A store holds the values of every solved layer, and a record of how accurate they are.
+:class:`LayerStore` keeps all of it in memory. :class:`~.folder.LayerFolder` keeps it in a folder,
+resumes interrupted solves, and opens finished solutions; it is used in the same way::
 
     store = LayerStore(game)  # in memory
     store = LayerFolder.create("half", game)  # a new folder, or one to resume
@@ -13,7 +12,7 @@ finished solutions; it is used in the same way::
         if not store.has(layer):
             read = {needed: store.read(needed) for needed in game.reads(layer)}
             ...
-            store.write(layer, values, start, LayerRecord(...))
+            store.write(layer, values, LayerRecord(...))
     store.finish()
 
 **Kept values.** By default all values are kept. With another choice of :data:`KEEPS` the values of
@@ -30,13 +29,13 @@ about a sixth of a byte per value. Everything but the rounding is undone exactly
 """
 
 import zlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from math import prod
 from typing import NamedTuple
 
 import numpy as np
 
-from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, WarmStart
+from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
 
@@ -76,13 +75,14 @@ class LayerStore:
         self.game = game
         self.keep = keep
         self._values: dict[Layer, Floats] = {}
-        self._starts: dict[Layer, WarmStart] = {}
         self._records: dict[Layer, LayerRecord] = {}
         self._largest: dict[Layer, float] = {}
-        # The layers in which the game may begin, and for each layer the layers that read it and
-        # those that use its warm start.
+        # The layers in which the game may begin, and for each layer the layers that read it.
         self._opening = frozenset(game.opening)
-        self._readers, self._started = self._users(game.reads), self._users(game.starts_from)
+        self._readers: dict[Layer, list[Layer]] = {layer: [] for layer in game.layers}
+        for reader in game.layers:
+            for needed in game.reads(reader):
+                self._readers[needed].append(reader)
 
     def has(self, layer: Layer) -> bool:
         """Return whether a layer is solved."""
@@ -117,10 +117,6 @@ class LayerStore:
             return True
         return not all(map(self.has, self._readers[layer]))
 
-    def needs_start(self, layer: Layer) -> bool:
-        """Return whether an unsolved layer uses the warm start of a layer."""
-        return not all(map(self.has, self._started[layer]))
-
     def rounded_off(self, layer: Layer) -> float:
         """Return the largest error that rounding adds to the values of a layer when stored."""
         return 0.0
@@ -143,40 +139,27 @@ class LayerStore:
         """
         return self._records[layer]
 
-    def start(self, layer: Layer) -> WarmStart | None:
-        """Return the warm start that a layer left; None if it left none or it was dropped."""
-        return self._starts.get(layer)
-
-    def write(
-        self, layer: Layer, values: Floats, start: WarmStart | None, record: LayerRecord
-    ) -> None:
-        """Store a solved layer, and drop values and warm starts that are no longer needed.
+    def write(self, layer: Layer, values: Floats, record: LayerRecord) -> None:
+        """Store a solved layer, and drop values that are no longer needed.
 
         Args:
             layer: The layer.
             values: The layer's values, of the game's shape.
-            start: The warm start that the layer leaves, or None.
             record: The record of how the layer was solved.
 
         Raises:
             ValueError: If a value is impossible.
         """
-        self._check(layer, values, start)
+        self._check(layer, values)
         values = values.view()
         values.flags.writeable = False
         self._values[layer] = values
-        if start is not None:
-            self._starts[layer] = start
         self._records[layer] = record
-        self._drop_unneeded((*self.game.starts_from(layer), *self.game.reads(layer), layer))
+        self._drop_unneeded((*self.game.reads(layer), layer))
 
     def drop(self, layer: Layer) -> None:
         """Drop the values of a layer as they are for solving others."""
         self._values.pop(layer, None)
-
-    def drop_start(self, layer: Layer) -> None:
-        """Drop the warm start that a layer left."""
-        self._starts.pop(layer, None)
 
     def finish(self) -> None:
         """Drop what is not to be kept, once all layers are solved."""
@@ -202,21 +185,10 @@ class LayerStore:
         """The number of matrix games solved so far."""
         return sum(record.games for record in self._records.values())
 
-    def _users(self, uses: Callable[[Layer], Sequence[Layer]]) -> dict[Layer, list[Layer]]:
-        """Return the layers that use each layer, given those that each one uses."""
-        users: dict[Layer, list[Layer]] = {layer: [] for layer in self.game.layers}
-        for layer in self.game.layers:
-            for used in uses(layer):
-                if used in users:
-                    users[used].append(layer)
-        return users
-
     def _drop_unneeded(self, layers: Iterable[Layer]) -> None:
-        """Drop the values and warm starts of some layers that no unsolved layer needs."""
+        """Drop the values of some layers that no unsolved layer needs."""
         for layer in layers:
-            if layer in self._started and not self.needs_start(layer):
-                self.drop_start(layer)
-            if layer in self._readers and not self.needs(layer):
+            if not self.needs(layer):
                 self.drop(layer)
 
     def _check_read(self, layer: Layer) -> None:
@@ -227,12 +199,10 @@ class LayerStore:
                 f"with --keep compact or --keep all to keep other positions"
             )
 
-    def _check(self, layer: Layer, values: Floats, start: WarmStart | None) -> None:
+    def _check(self, layer: Layer, values: Floats) -> None:
         """Note the largest absolute value of a layer to be written; raise if one is impossible."""
         assert values.dtype == np.float64
         assert values.shape == self.game.shape(layer)
-        assert start is None or start.dtype == np.uint32
-        assert start is None or start.shape == self.game.start_shape(layer)
         largest, most = float(np.abs(values).max()), self.game.bound(layer)
         if not largest <= most + SLACK:  # Also for a NaN.
             raise ValueError(f"{layer} has a value of ±{largest:.3g}; possible are ±{most:g}")

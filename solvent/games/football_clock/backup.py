@@ -11,9 +11,9 @@ since the last down may declare it. What is done with the cells depends on who t
   other side.
 - **Both have one**: one sum over cells.
 
-**Warm starts** of matrix games are the supports of the same state's mixed strategies a tick before;
-where there are none, those of the column before. Values may differ in the last bits by how a layer
-is cut into blocks, which is always alike.
+**Warm starts.** A matrix game is started from the mixed strategies of the state before: those of
+the next column or line are mostly mixed of the same calls. So values may differ in the last bits by
+how a layer is cut into blocks, which is always alike.
 
 **Constant columns**, in which all successors have the same value, are filled without looking: near
 the end most leads are too large to be lost.
@@ -26,7 +26,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from solvent.exact.compilation import inner, kernel
-from solvent.exact.layered.game import Block, BlockResult, WarmStart
+from solvent.exact.layered.game import Block, BlockResult
 from solvent.exact.matrix_game import Work, solve_in, work_for
 from solvent.games.football.packed import Arrays, PackedRules
 from solvent.model.arrays import Bools, Floats, Ints
@@ -59,14 +59,12 @@ class BlockGames(NamedTuple):
 
     Attributes:
         constant: [C] the columns in which all successors have the same value.
-        supports: [downs + 1, n, C, 2] from which games are started; overwritten with theirs.
         offence: [downs + 1, n, C, A] zeros that are filled with strategies, or empty.
         defence: [downs + 1, n, C, m] likewise.
         choices: [downs + 1, n, C, c] likewise, 1 where the penalty is taken; the play is in ties.
     """
 
     constant: Bools
-    supports: WarmStart
     offence: Floats
     defence: Floats
     choices: Floats
@@ -104,7 +102,6 @@ def backup(
     defence: RoleStrategies | None = None,
     *,
     constant: Bools | None = None,
-    start: WarmStart | None = None,
     strategies: tuple[Floats, Floats, Floats] | None = None,
 ) -> BlockResult:
     """Return the values of the situations of some lines, all downs and the punt formation.
@@ -119,32 +116,20 @@ def backup(
         offence: The offence's strategies; None for a best response.
         defence: The defence's strategies, likewise. If both are None, it is an equilibrium.
         constant: [C] the columns in which all values are the same, which are not looked at.
-        start: [downs + 1, n, C, 2] the supports from which the matrix games of an equilibrium are
-            started, in the form in which they are returned; None if there are none.
         strategies: The arrays of :class:`BlockGames` to be filled with optimal strategies of both
             sides and with choices, if they are wanted. In constant columns they are the first call
             of both sides.
 
     Returns:
-        The values [downs + 1, n, C] to the side that has the ball. An equilibrium leaves to start
-        others from the calls [downs + 1, n, C, 2] that each side randomizes over, as bit masks, the
-        offence's first; bit i of the offence's is the i-th legal action. Calls beyond the 32nd are
-        left out, and a field goal and a declaration are never in it: it is where the next tick's
-        games start, not a policy.
+        The values [downs + 1, n, C] to the side that has the ball.
     """
     first, last = block
     arrays, columns = rules.arrays, values.shape[1]
     shape = (rules.ruleset.downs + 1, last - first, columns)
-    both_respond = offence is None and defence is None
-    found, supports = (
-        np.zeros(shape),
-        np.zeros((*shape, 2) if both_respond else (0,) * 4, np.uint32),
-    )
-    if both_respond and start is not None:
-        supports[:] = start
+    found = np.zeros(shape)
     if constant is None:
         constant = np.zeros(columns, bool)
-    games = BlockGames(constant, supports, *(strategies or [np.zeros((0, 0, 0, 0))] * 3))
+    games = BlockGames(constant, *(strategies or [np.zeros((0, 0, 0, 0))] * 3))
     gap, solved = _backup(
         arrays,
         values,
@@ -156,8 +141,8 @@ def backup(
         games,
         found,
     )
-    if both_respond:
-        return BlockResult(found, supports, gap, solved, found.size - solved)
+    if offence is None and defence is None:
+        return BlockResult(found, gap, solved, found.size - solved)
     return BlockResult(found, games=found.size)
 
 
@@ -339,12 +324,12 @@ def solve_lines(
     first, contested = rules.row_start[s], rules.contested[s]
     wanted = len(games.offence) > 0
     lines = slice(begin, begin + states // columns)
-    support = games.supports[down, lines].reshape(-1, 2)
     cell, work, defences = memory.cell[:contested], memory.work, len(memory.y)
     here, payoff, x, y = memory.here, memory.payoff[:contested], memory.x[:contested], memory.y
     for i in range(contested):
         cell[i] = rules.cell[rules.row_call[first + i]]
     value[:] = by_row[cell[0, 0], :states]
+    x[:], y[:] = 0.0, 0.0
     count, largest_gap = 0, 0.0
     for at in range(states):
         if not games.constant[at % columns]:
@@ -354,11 +339,7 @@ def solve_lines(
             for i in range(contested):
                 for j in range(defences):
                     payoff[i, j] = here[cell[i, j]]
-            like = at if support[at, 0] or at % columns == 0 else at - 1
-            _unpack(support[like, 0], x)
-            _unpack(support[like, 1], y)
             value[at], gap = solve_in(work, payoff, x, y)
-            support[at, 0], support[at, 1] = _support_of(x), _support_of(y)
             largest_gap = max(largest_gap, gap)
             if wanted:
                 line, c = begin + at // columns, at % columns
@@ -387,23 +368,6 @@ def _note_choices(rules: Arrays, here: Floats, choices: Floats) -> None:
     for k in range(len(choices)):
         better = here[rules.option[k, 0]] - here[rules.option[k, 1]]
         choices[k] = (better > 0) if rules.chooser[k] == 0 else (better < 0)
-
-
-@inner
-def _unpack(mask: np.uint32, strategy: Floats) -> None:
-    """Write a strategy whose support is that of a mask."""
-    for i in range(len(strategy)):
-        strategy[i] = (mask >> np.uint32(i)) & np.uint32(1) if i < 32 else 0
-
-
-@inner
-def _support_of(strategy: Floats) -> np.uint32:
-    """The support of a strategy as a mask."""
-    mask = np.uint32(0)
-    for i in range(min(len(strategy), 32)):
-        if strategy[i] > 0:
-            mask |= np.uint32(1) << np.uint32(i)
-    return mask
 
 
 # Given strategies, and best responses to them

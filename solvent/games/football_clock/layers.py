@@ -32,10 +32,7 @@ was on offence is asked first. Whoever has a policy calls with its probability; 
 response, as both sides do in an equilibrium, calls if that has the larger value to it.
 
 **Blocks.** A layer is cut into blocks of *lines*, pairs of yards to the goal and to go, with all
-downs and the punt formation, and one block more for the kicks. It is started from the supports of
-the same states with a time-out less of either side, and of both: mostly no more than one of the two
-changes the calls, and does so whatever the other side has. Where a side has none left, a tick less
-on the clock stands for its time-out.
+downs and the punt formation, and one block more for the kicks.
 
 **How long it takes** is measured on values that are made up to be like the real ones::
 
@@ -87,7 +84,6 @@ from solvent.exact.layered.game import (
     LayerPlace,
     LayerSample,
     Read,
-    WarmStart,
     changes,
 )
 from solvent.games.football.chart import Chart, csv_text, read_csv
@@ -133,13 +129,11 @@ class LayerStrategies(NamedTuple):
     Attributes:
         attack: Strategies with the ball.
         defend: Strategies without it.
-        start: Data from which the tick before can start; None if there is none.
         gap: The largest duality gap of the matrix games that it solved.
     """
 
     attack: RoleStrategies
     defend: RoleStrategies
-    start: WarmStart | None = None
     gap: float = 0.0
 
 
@@ -172,15 +166,12 @@ class Asked(NamedTuple):
 class LayerPolicy(Protocol):
     """A player of football with a clock, made for one layout."""
 
-    def strategies(
-        self, layer: Layer, block: Block, start: WarmStart | None = None
-    ) -> LayerStrategies:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         """Return the policy's strategies in the states of a block of a layer.
 
         Args:
             layer: The layer.
             block: The block of it.
-            start: Data left by the same states a tick nearer to the end; None if there is none.
         """
 
     def onside(self, layer: Layer) -> Floats:
@@ -629,55 +620,29 @@ class FootballLayers(LayeredGame):
         constant = values.min(axis=0) == values.max(axis=0)
         return LayerProblem(values, constant, context.kicks(values))
 
-    def solve_block(
-        self, problem: Any, block: Block, start: WarmStart | None = None
-    ) -> BlockResult:
+    def solve_block(self, problem: Any, block: Block) -> BlockResult:
         if block == self._kicks:
             return BlockResult(problem.kicks)
-        return backup(self.rules, problem.values, block, constant=problem.constant, start=start)
+        return backup(self.rules, problem.values, block, constant=problem.constant)
 
     def blocks(self, layer: Layer) -> Sequence[Block]:
         lines, columns = self.lines, self.columns(layer.half)
         size = max(_LINES_IN_BLOCK, min(lines // 8, _STATES_IN_BLOCK // columns))
         return [*blocks_of(lines, size), self._kicks]
 
-    def join(self, layer: Layer, results: Sequence[BlockResult]) -> tuple[Floats, WarmStart | None]:
+    def join(self, layer: Layer, results: Sequence[BlockResult]) -> Floats:
         values, kicks = np.empty(self.shape(layer)), self.kickoff_row
         for block, result in zip(self.blocks(layer)[:-1], results[:-1], strict=True):
             rows = self.block_rows(block)
             shape = *values.shape[:-2], len(rows), values.shape[-1]
             values[..., rows, :] = result.values.reshape(shape)
         values[..., kicks:, :] = results[-1].values
-        starts = [result.start for result in results if result.start is not None]
-        return values, np.concatenate(starts, axis=1) if starts else None
+        return values
 
     @property
     def _kicks(self) -> Block:
         """The block after all lines."""
         return self.lines, self.lines + 1
-
-    # Warm starts
-
-    def starts_from(self, layer: Layer) -> Sequence[Layer]:
-        def less(*names: str) -> Layer:
-            return layer._replace(**{name: getattr(layer, name) - 1 for name in names})
-
-        two = [name for name in ("own", "other", "ticks") if getattr(layer, name)][:2]
-        return [*map(less, two), *([less(*two)] if len(two) == 2 else [])]
-
-    def start_of(self, layer: Layer, left: Sequence[WarmStart | None]) -> WarmStart | None:
-        if len(left) < 3 or any(start is None for start in left):
-            return super().start_of(layer, left)
-        # Both sides' calls of a state as one number. Where the first makes no difference, only the
-        # second can.
-        first, second, both = (start.view(np.uint64) for start in left if start is not None)
-        return np.where(first == both, second, first).view(np.uint32)
-
-    def start_shape(self, layer: Layer) -> tuple[int, ...]:
-        return self.rules.ruleset.downs + 1, self.lines, self.columns(layer.half), 2
-
-    def part_of(self, start: WarmStart, block: Block) -> WarmStart:
-        return start[:, slice(*block)]
 
     # Its certificate
 

@@ -71,7 +71,7 @@ import numpy as np
 from solvent.baselines.network import NetworkPlayer
 from solvent.envs.batch_simulator import Simulation
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import Block, BlockResult, LayerPlace, Read, WarmStart, changes
+from solvent.exact.layered.game import Block, BlockResult, LayerPlace, Read, changes
 from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.baselines import (
@@ -173,9 +173,7 @@ class AgentPlayer:
         self._gain = to_goal[self._start] - to_goal[self._next]
         self._seconds = branch["seconds"][kept].astype(np.int64)
 
-    def strategies(
-        self, layer: Layer, block: Block, start: WarmStart | None = None
-    ) -> LayerStrategies:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         rows, (half, ticks, own, other) = self.layout.block_rows(block), layer
         ways = self.ways(half, ticks, own, other, self.layout.margin(half))
         found, of_column = np.unique(ways, axis=1, return_inverse=True)
@@ -368,9 +366,7 @@ class PlayerLayers:
         self.sampler = TimedFootballSampler(game)
         self.player = player
 
-    def strategies(
-        self, layer: Layer, block: Block, start: WarmStart | None = None
-    ) -> LayerStrategies:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         rows = self.layout.block_rows(block)
         return LayerStrategies(self._role(layer, rows, 0), self._role(layer, rows, 1))
 
@@ -541,15 +537,13 @@ class PairLayers(FootballLayers):
         size = max(1, min(_STATES_AT_ONCE // states, _LINES_AT_ONCE))
         return [*blocks_of(self.lines, size), self._kicks]
 
-    def solve_block(
-        self, problem: Any, block: Block, start: WarmStart | None = None
-    ) -> BlockResult:
+    def solve_block(self, problem: Any, block: Block) -> BlockResult:
         layer, following, kicks = problem
         if block == self._kicks:
             return BlockResult(kicks)
         pairs = list(self.pairs.values())
         every = {id(player): player for pair in pairs for player in pair if player is not None}
-        asked = {at: player.strategies(layer, block, start) for at, player in every.items()}
+        asked = {at: player.strategies(layer, block) for at, player in every.items()}
         found = []
         for pair, values in zip(pairs, following, strict=True):
             for side in (0, 1):
@@ -565,7 +559,6 @@ class PairLayers(FootballLayers):
         values = np.stack(found)
         return BlockResult(
             values,
-            next((found.start for found in asked.values() if found.start is not None), None),
             max(found.gap for found in asked.values()),
             games=values.size,
         )

@@ -5,8 +5,8 @@ antisymmetric; here they are as one says them, between 0 and 1. Points are the s
 
 **The optimal player.** A solution holds values. The strategies of a layer's states are those of the
 matrix games that were solved for it, and are solved again when they are asked for: a block of a
-layer from the supports of a tick nearer to the end, or one state of an environment from the values
-of what may follow there (:class:`OptimalPlayer`).
+layer, or one state of an environment from the values of what may follow there
+(:class:`OptimalPlayer`).
 
 What is best is not always unique. Strategies are those that the solver finds; of time-outs, kicks
 and choices with the same value, no time-out, the normal kick and the play on layers; in single
@@ -23,7 +23,7 @@ from typing import Any, cast
 import numpy as np
 
 from solvent.envs.batch_simulator import Simulation
-from solvent.exact.layered.game import Block, LayerPlace, WarmStart
+from solvent.exact.layered.game import Block, LayerPlace
 from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.football.packed import NORMAL_KICK, ONSIDE_KICK
 from solvent.games.football.rules import FORMS
@@ -182,9 +182,7 @@ class OptimalPlayer:
         self._lock = Lock()
         self._problem = lru_cache(maxsize=1)(lambda at: self.layout.problem(at, self.read))
 
-    def strategies(
-        self, layer: Layer, block: Block, start: WarmStart | None = None
-    ) -> LayerStrategies:
+    def strategies(self, layer: Layer, block: Block) -> LayerStrategies:
         rules = self.layout.rules
         shape = rules.ruleset.downs + 1, block[1] - block[0], self.layout.columns(layer.half)
         widths = rules.legal.shape[1], rules.chart.defences, len(rules.arrays.chooser)
@@ -196,7 +194,6 @@ class OptimalPlayer:
             problem.values,
             block,
             constant=problem.constant,
-            start=start,
             strategies=(offence, defence, choices),
         )
         numbers = np.arange(int(np.prod(shape)), dtype=np.int32).reshape(-1, shape[2])
@@ -204,7 +201,6 @@ class OptimalPlayer:
         return LayerStrategies(
             RoleStrategies(offence.reshape(numbers.size, -1), taken, numbers),
             RoleStrategies(defence.reshape(numbers.size, -1), taken, numbers),
-            solved.start,
             solved.largest_gap,
         )
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent.exact.layered.game import Block, BlockResult, LayeredGame, LayerPlace, Read, WarmStart
+from solvent.exact.layered.game import Block, BlockResult, LayeredGame, LayerPlace, Read
 from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model.arrays import Floats
@@ -61,9 +61,7 @@ class InventoryLayers(LayeredGame):
             total = total + probability * (self.game.price * sold + after[goods - sold])
         return np.asarray(total, np.float64)
 
-    def solve_block(
-        self, problem: Floats, block: Block, start: WarmStart | None = None
-    ) -> BlockResult:
+    def solve_block(self, problem: Floats, block: Block) -> BlockResult:
         """Return the best order for some levels of the stock."""
         cost, fixed = float(self.game.cost), float(self.game.fixed_cost)
         values = []

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Self, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.exact.layered.game import Block, BlockResult, LayeredGame, LayerPlace, Read, WarmStart
+from solvent.exact.layered.game import Block, BlockResult, LayeredGame, LayerPlace, Read
 from solvent.exact.layered.solve import LayeredSolution
 from solvent.games.yahtzee.arrays import RuleArrays, reachable_totals, rules_arrays
 from solvent.games.yahtzee.rules import KEEP_NONE, LARGEST_POINTS, YAHTZEE, Turn, Yahtzee
@@ -150,12 +150,7 @@ class YahtzeeLayers(LayeredGame):
         """Return the bit masks of a layer's sets, and the values of the next layer."""
         return self.sets[layer], self.after(layer, read)
 
-    def solve_block(
-        self,
-        problem: tuple[NDArray[np.int32], Floats],
-        block: Block,
-        start: WarmStart | None = None,
-    ) -> BlockResult:
+    def solve_block(self, problem: tuple[NDArray[np.int32], Floats], block: Block) -> BlockResult:
         """Solve all turns from some sets of filled boxes."""
         sets, after = problem[0][slice(*block)], problem[1]
         out = np.zeros((len(sets), *self.shape(0)[1:]))

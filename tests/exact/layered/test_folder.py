@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 from interruptions import stopped
 from layered_games import (
-    StartedLayers,
+    Sale,
     any_values,
     contents,
     flip,
@@ -40,12 +40,12 @@ RECORD = LayerRecord(largest_gap=1e-15, games=30, constant=4)
 
 
 @pytest.fixture(scope="module")
-def layers() -> StartedLayers:
+def layers() -> Sale:
     return shop()
 
 
 @pytest.fixture(scope="module")
-def originals(layers: StartedLayers, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+def originals(layers: Sale, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     """A finished solution of each kind, not to be changed."""
     return solve_each(tmp_path_factory.mktemp("solutions"), layers)
 
@@ -57,7 +57,7 @@ def solution(originals: dict[str, Path], tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def half_done(layers: StartedLayers, tmp_path: Path) -> Path:
+def half_done(layers: Sale, tmp_path: Path) -> Path:
     """A solution whose last three layers are missing."""
     folder = tmp_path / "half-done"
     solve_in(folder, layers, stop_before=len(layers.layers) - 3)
@@ -65,28 +65,16 @@ def half_done(layers: StartedLayers, tmp_path: Path) -> Path:
 
 
 @pytest.mark.parametrize("in_folder", [False, True], ids=["memory", "folder"])
-def test_a_layer_is_read_as_it_was_written(
-    layers: StartedLayers, tmp_path: Path, in_folder: bool
-) -> None:
+def test_a_layer_is_read_as_it_was_written(layers: Sale, tmp_path: Path, in_folder: bool) -> None:
     store = LayerFolder.create(tmp_path / "x", layers) if in_folder else LayerStore(layers)
-    written = {}
     for number, layer in enumerate(layers.layers):
         assert not store.has(layer)
-        values, supports = any_values(layers, layer, number)
-        store.write(layer, values, supports, RECORD._replace(games=number))
+        values = any_values(layers, layer, number)
+        store.write(layer, values, RECORD._replace(games=number))
         assert store.read(layer).tobytes() == values.tobytes()
         assert store.record(layer) == RECORD._replace(games=number)
         with pytest.raises(ValueError, match="read-only"):
             store.read(layer)[0, 0] = 1
-        written[layer] = supports
-        needed = {at for left in store.missing for at in layers.starts_from(left)}
-        for at, kept in written.items():
-            found = store.start(at)
-            assert (found is not None) == (at in needed)
-            assert found is None or np.array_equal(found, kept)
-        if isinstance(store, LayerFolder):
-            files = {int(path.stem) for path in tmp_path.rglob("supports/*.npy")}
-            assert files == needed & {*written}
     store.finish()
     assert store.finished
     if isinstance(store, LayerFolder):
@@ -107,16 +95,12 @@ LEFT: dict[str, tuple[Callable[[Path], object], int]] = {
     "a lock": (lambda folder: (folder / LOCK).touch(), 3),
     "half a manifest": (lambda folder: (folder / TEMPORARY).write_bytes(b"half a"), 3),
     "half a layer": (lambda folder: (folder / "sheets" / TEMPORARY).write_bytes(b"half a"), 3),
-    "half a start": (
-        lambda folder: (folder / "unfinished" / "supports" / TEMPORARY).write_bytes(b"half a"),
-        3,
-    ),
 }
 
 
 @pytest.mark.parametrize("left", LEFT)
 def test_what_a_killed_solver_leaves_does_no_harm(
-    left: str, half_done: Path, layers: StartedLayers, originals: dict[str, Path]
+    left: str, half_done: Path, layers: Sale, originals: dict[str, Path]
 ) -> None:
     leave, written = LEFT[left]
     assert not (half_done / "sheets" / "11.npy").exists()
@@ -125,9 +109,7 @@ def test_what_a_killed_solver_leaves_does_no_harm(
     assert contents(half_done) == contents(originals["all"])
 
 
-def test_a_folder_whose_first_write_was_killed_is_begun_again(
-    layers: StartedLayers, tmp_path: Path
-) -> None:
+def test_a_folder_whose_first_write_was_killed_is_begun_again(layers: Sale, tmp_path: Path) -> None:
     (tmp_path / TEMPORARY).write_bytes(b"half a manifest")
     LayerFolder.create(tmp_path, layers).close()
     assert set(contents(tmp_path)) == {"manifest.json"}
@@ -145,15 +127,15 @@ def files_up_to(size: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, before)
 
 
-@pytest.mark.parametrize("refused", ["supports", "values", "record"])
+@pytest.mark.parametrize("refused", ["values", "record"])
 def test_when_the_disk_refuses_what_is_solved_is_kept(
-    refused: str, half_done: Path, layers: StartedLayers, originals: dict[str, Path]
+    refused: str, half_done: Path, layers: Sale, originals: dict[str, Path]
 ) -> None:
     layer = layers.layers[-3]
-    values, supports = any_values(layers, layer)
+    values = any_values(layers, layer)
     journal = half_done / "unfinished" / "records.jsonl"
     with LayerFolder.create(half_done, layers) as store:
-        size = {"supports": 280, "values": 280, "record": journal.stat().st_size + 20}[refused]
+        size = {"values": 280, "record": journal.stat().st_size + 20}[refused]
         with (
             files_up_to(size),
             pytest.raises(
@@ -162,7 +144,7 @@ def test_when_the_disk_refuses_what_is_solved_is_kept(
                 r"are kept in .*half-done, and the same command goes on from there",
             ),
         ):
-            store.write(layer, values, supports if refused == "supports" else None, RECORD)
+            store.write(layer, values, RECORD)
         assert not store.has(layer)
     assert solve_in(half_done, layers) == 3
     assert contents(half_done) == contents(originals["all"])
@@ -253,7 +235,7 @@ DAMAGE: list[tuple[str, Callable[[Path], object], str]] = [
 
 
 def test_damage_is_named_before_anything_is_built_upon_it(
-    originals: dict[str, Path], half_done: Path, layers: StartedLayers, tmp_path: Path
+    originals: dict[str, Path], half_done: Path, layers: Sale, tmp_path: Path
 ) -> None:
     for number, (kind, damage, message) in enumerate(DAMAGE):
         whole = half_done if kind == "half" else originals[kind]
@@ -267,7 +249,7 @@ def test_damage_is_named_before_anything_is_built_upon_it(
 
 @pytest.mark.parametrize("damage", [Path.unlink, lambda path: cut_off(path, 200)])
 def test_a_layer_that_is_missing_or_cut_off_is_solved_again(
-    damage: Callable[[Path], object], solution: Path, layers: StartedLayers
+    damage: Callable[[Path], object], solution: Path, layers: Sale
 ) -> None:
     damage(solution / "sheets" / "1.npy")
     assert "not complete: 1 is not" in refusal(lambda: LayerFolder.open(solution, layers))
@@ -283,7 +265,7 @@ def test_an_altered_layer_is_named_when_it_is_read(
     file: str,
     place: int,
     originals: dict[str, Path],
-    layers: StartedLayers,
+    layers: Sale,
     tmp_path: Path,
 ) -> None:
     folder = Path(shutil.copytree(originals[keep], tmp_path / "x"))
@@ -302,18 +284,16 @@ def test_a_bit_flipped_anywhere_in_the_manifest_is_told(
     whole = path.read_bytes()
     for place in range(0, len(whole), 41):
         flip(path, place, bit=place % 8)
-        assert "manifest.json" in refusal(lambda: LayerFolder.open(solution, StartedLayers))
+        assert "manifest.json" in refusal(lambda: LayerFolder.open(solution, Sale))
         path.write_bytes(whole)
-    LayerFolder.open(solution, StartedLayers)
+    LayerFolder.open(solution, Sale)
     monkeypatch.setattr("solvent.exact.layered.manifest.MOST_BYTES", 1000)
-    assert refusal(lambda: LayerFolder.open(solution, StartedLayers)).endswith(
+    assert refusal(lambda: LayerFolder.open(solution, Sale)).endswith(
         "manifest.json: cannot be read (larger than 1,000 bytes)"
     )
 
 
-def test_a_folder_with_other_things_in_it_is_left_alone(
-    layers: StartedLayers, tmp_path: Path
-) -> None:
+def test_a_folder_with_other_things_in_it_is_left_alone(layers: Sale, tmp_path: Path) -> None:
     below = tmp_path / "below" / TEMPORARY
     below.parent.mkdir()
     below.write_text("half a", encoding="utf-8")
@@ -411,7 +391,7 @@ def test_what_is_packed_comes_back_but_for_half_a_step(values: np.ndarray) -> No
     assert np.array_equal(found[exact], values[exact])
 
 
-def test_in_memory_layers_are_let_go_of_when_they_are_read_no_more(layers: StartedLayers) -> None:
+def test_in_memory_layers_are_let_go_of_when_they_are_read_no_more(layers: Sale) -> None:
     store = LayerStore(layers, "start")
     readable = []
     solve_layers(
@@ -432,7 +412,7 @@ def test_in_memory_layers_are_let_go_of_when_they_are_read_no_more(layers: Start
 @pytest.mark.parametrize("keep", KEEPS)
 @pytest.mark.parametrize("stop", [0, 2, 12])
 def test_an_interrupted_solve_goes_on(
-    stop: int, keep: str, originals: dict[str, Path], layers: StartedLayers, tmp_path: Path
+    stop: int, keep: str, originals: dict[str, Path], layers: Sale, tmp_path: Path
 ) -> None:
     folder = tmp_path / "x"
     assert solve_in(folder, layers, stop, keep) == stop
@@ -447,7 +427,7 @@ def test_an_interrupted_solve_goes_on(
 
 def test_one_that_was_killed_after_its_last_layer_is_finished_when_it_is_taken_up(
     originals: dict[str, Path],
-    layers: StartedLayers,
+    layers: Sale,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
@@ -486,9 +466,7 @@ def test_killed_again_and_again_it_loses_no_more_than_the_layer_in_flight(
     assert contents(folder) == contents(tmp_path / "undisturbed")
 
 
-def test_compact_values_are_as_good_as_they_say(
-    originals: dict[str, Path], layers: StartedLayers
-) -> None:
+def test_compact_values_are_as_good_as_they_say(originals: dict[str, Path], layers: Sale) -> None:
     whole, compact = (LayerFolder.open(originals[at], layers) for at in ("all", "compact"))
     for layer in layers.layers:
         error = np.abs(compact.read(layer) - whole.read(layer)).max()
@@ -501,9 +479,7 @@ def test_compact_values_are_as_good_as_they_say(
     assert compact.read(3) is compact.read(3)
 
 
-def test_a_folder_goes_on_keeping_what_it_was_begun_with(
-    layers: StartedLayers, tmp_path: Path
-) -> None:
+def test_a_folder_goes_on_keeping_what_it_was_begun_with(layers: Sale, tmp_path: Path) -> None:
     solve_in(tmp_path, layers, 5, "compact")
     for other in ("all", "start"):
         said = refusal(lambda: LayerFolder.create(tmp_path, layers, other))  # noqa: B023
@@ -516,7 +492,7 @@ def test_a_folder_goes_on_keeping_what_it_was_begun_with(
 
 @pytest.mark.parametrize("keep", KEEPS[1:])
 def test_no_more_than_what_is_planned_for_and_one_layer_is_on_the_disk(
-    keep: str, layers: StartedLayers, tmp_path: Path
+    keep: str, layers: Sale, tmp_path: Path
 ) -> None:
     planned = disk_bytes(layers, keep=keep)
     with LayerFolder.create(tmp_path / "x", layers, keep) as store:
@@ -541,7 +517,7 @@ def test_no_more_than_what_is_planned_for_and_one_layer_is_on_the_disk(
     assert set(contents(tmp_path / "x")) == kept
 
 
-def test_what_keeps_less_is_planned_to_take_less(layers: StartedLayers) -> None:
+def test_what_keeps_less_is_planned_to_take_less(layers: Sale) -> None:
     for needs in (
         [disk_bytes(layers, keep=keep) for keep in ("start", "compact", "all")],
         [memory_bytes(layers, in_folder=False, keep=keep) for keep in ("start", "all")],
