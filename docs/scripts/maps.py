@@ -3,8 +3,7 @@
     python docs/scripts/maps.py
 
 writes the report of some games, ``NAME.html``, beside it ``NAME-map.html``, which has only the part
-with the map, for each game of the gallery ``NAME-board.html``, as the explorer exports it, and the
-live gridworld.
+with the map, for each game of the gallery its report, ``NAME-board.html``, and the live gridworld.
 """
 
 import os
@@ -40,7 +39,7 @@ GALLERY = {
     "cliff-walking": "CliffWalking-v1",
     "frozen-lake": "FrozenLake-v1",
 }
-"""The name of each page of the gallery, and what stands behind ``solvent explore``."""
+"""The name of each page of the gallery, and what stands behind ``solvent report --game``."""
 
 
 def run(*words: str) -> None:
@@ -56,8 +55,8 @@ def run(*words: str) -> None:
 
 
 def export(page: str) -> None:
-    """Export a page of the explorer, which needs no server."""
-    run("explore", *GALLERY[page].split(), "--export", str(MAPS / f"{page}-board.html"))
+    """Write the report of a game of the gallery."""
+    run("report", "--game", *GALLERY[page].split(), "--out", str(MAPS / f"{page}-board.html"))
 
 
 def write(page: str) -> None:

@@ -44,7 +44,6 @@ Game = Annotated[
 # Options under a heading of their own.
 layer_option = partial(typer.Option, rich_help_panel="Games solved layer by layer")
 env_option = partial(typer.Option, rich_help_panel="The environment")
-file_option = partial(typer.Option, rich_help_panel="Pages and pictures as files")
 
 Solved = Annotated[
     Path | None,
@@ -275,17 +274,9 @@ def explore(
         typer.Option(metavar="FILE", help="A policy to compare with the optimum (.npz)."),
     ] = None,
     solution: Solved = None,
-    export: Annotated[
-        Path | None,
-        file_option(
-            metavar="FILE",
-            dir_okay=False,
-            help="Write the maps (.html) instead of serving.",
-        ),
-    ] = None,
     live_grid: Annotated[
         Path | None,
-        file_option(
+        typer.Option(
             metavar="FILE",
             dir_okay=False,
             help="Write a page on which you draw a grid and watch two algorithms learn it (.html).",
@@ -298,7 +289,6 @@ def explore(
 
     [dim]solvent explore[/]
     [dim]solvent explore greed --limit 20 --sides 4[/]
-    [dim]solvent explore pig --target 20 --export pig.html[/]
     """
     if live_grid is not None:
         from solvent.explore import write_live_grid
@@ -313,7 +303,7 @@ def explore(
     from solvent.cli.work import explore as explore_named
 
     address = host, port
-    explore_named(game, ctx.args, address, solution, policy, export, browser=browser)
+    explore_named(game, ctx.args, address, solution, policy, browser=browser)
 
 
 @app.command(**TAKES_PARAMETERS)

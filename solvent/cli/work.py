@@ -151,11 +151,10 @@ def explore(
     address: tuple[str, int],
     solution: Path | None,
     policy: Path | None,
-    export: Path | None,
     *,
     browser: bool,
 ) -> None:
-    """Serve the pages about a game, or write one of them as a file.
+    """Serve the pages about a game.
 
     Args:
         game: The name of the game, or the folder of a solution; all games if empty.
@@ -163,27 +162,21 @@ def explore(
         address: The address and the port to listen on.
         solution: The folder of the game's solution; solved now if None.
         policy: The file of a policy that is compared with the optimum.
-        export: The file of the maps to write; None to serve the pages.
         browser: Whether the page is opened in a browser.
 
     Raises:
         ValueError: If there is no such game, or the options do not fit together.
     """
-    from solvent.explore import Explorer, Library, serve, write_map
-    from solvent.explore.explorer import page_file
+    from solvent.explore import Explorer, Library, serve
     from solvent.explore.server import LARGEST_UPLOAD
     from solvent.model.files import read_file
 
     if not game:
-        if words or solution or policy or export:
+        if words or solution or policy:
             raise ValueError("which game? Name one before its options")
         serve(Library(), host=address[0], port=address[1], browser=browser, tell=typer.echo)
         return
 
-    if export is not None:
-        page_file(export)
-        if policy is not None:
-            raise ValueError("--policy is compared on the served pages; drop --export")
     if solution is None and meaning(game)[0] not in game_specs() and Path(game).is_dir():
         solved: SolvedGame = open_solution(Path(game), words=words)
     elif solution is not None:
@@ -192,13 +185,10 @@ def explore(
         rules = quick_game(game, words)
         with solving(game) as progress:
             solved = solve_game(rules, progress=progress)
-    if export is None:
-        explorer = Explorer(solved)
-        if policy is not None:
-            explorer.load(read_file(policy, LARGEST_UPLOAD), policy.name)
-        serve(explorer, host=address[0], port=address[1], browser=browser, tell=typer.echo)
-    else:
-        typer.echo(f"{write_map(solved, export)} written")
+    explorer = Explorer(solved)
+    if policy is not None:
+        explorer.load(read_file(policy, LARGEST_UPLOAD), policy.name)
+    serve(explorer, host=address[0], port=address[1], browser=browser, tell=typer.echo)
 
 
 def train(

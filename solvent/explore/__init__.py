@@ -11,7 +11,7 @@ Flask (the extra ``web``) is the library: pure Python, no files from other serve
 client for tests.
 """
 
-from solvent.explore.explorer import Explorer, write_live_grid, write_map
+from solvent.explore.explorer import Explorer, write_live_grid
 from solvent.explore.server import Library, make_app, serve
 
 __all__ = [
@@ -20,5 +20,4 @@ __all__ = [
     "make_app",
     "serve",
     "write_live_grid",
-    "write_map",
 ]

@@ -27,7 +27,6 @@ from solvent.exact import (
     GapLocation,
     ImproperGameError,
     Score,
-    SolvedGame,
     SolvedTable,
     StoreError,
     load_policy,
@@ -266,7 +265,6 @@ def render(
     *,
     game: str = "",
     nonce: str = "",
-    alone: bool = False,
 ) -> str:
     """Return a page as HTML.
 
@@ -275,12 +273,9 @@ def render(
         page: The contents of the page.
         game: The name of the game in addresses; empty if they need none.
         nonce: The nonce of the page's own scripts for the browser, if the page is served.
-        alone: Whether to make a file that needs no server.
     """
-    scripts = list(dict.fromkeys(one.script for one in page.sections if one.script))
+    scripts = dict.fromkeys(one.script for one in page.sections if one.script)
     report = str(report_package.__file__)
-    # In a file, charts can be saved as pictures, as in a report.
-    scripts.append(beside(report, "save.js") if alone else beside(__file__, "explore.js"))
     values = {
         "title": page.title,
         "kind": page.template.partition(".")[0],
@@ -289,9 +284,8 @@ def render(
         "style": beside(report, "page.css") + beside(__file__, "explore.css"),
         "pages": PAGES,
         "sections": page.sections,
-        "scripts": scripts,
+        "scripts": [*scripts, beside(__file__, "explore.js")],
         "nonce": nonce,
-        "alone": alone,
         "link": partial(link, game=game),
         **({} if explorer is None else _about(explorer)),
         **page.values,
@@ -334,40 +328,6 @@ def message_page(message: str, status: int, address: str = "") -> WebPage:
     return WebPage("message.html.j2", title, {"message": message, "address": address}, (), status)
 
 
-def write_map(solved: SolvedGame, file: str | Path) -> Path:
-    """Write the maps of a game as a page that needs no server.
-
-    Args:
-        solved: The game with its optimum.
-        file: The file to write, ending in ``.html``.
-
-    Returns:
-        The file.
-
-    Raises:
-        ValueError: If it ends otherwise, or the game has neither a table nor maps of its own.
-        StoreError: If it cannot be written.
-    """
-    place, explorer = page_file(file), Explorer(solved)
-    page = WebPage("base.html.j2", "Maps", {}, explorer.map_sections())
-    write_atomically(place, render(explorer, page, alone=True).encode())
-    return place
-
-
-def page_file(file: str | Path) -> Path:
-    """Return the path of a page to be written.
-
-    Args:
-        file: The path, ending in ``.html``.
-
-    Raises:
-        ValueError: If it ends otherwise.
-    """
-    if Path(file).suffix != ".html":
-        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
-    return Path(file)
-
-
 def live_grid_page() -> WebPage:
     """Return the page of the live gridworld, which has a style and scripts of its own."""
     values = {
@@ -393,6 +353,7 @@ def write_live_grid(file: str | Path) -> Path:
         ValueError: If it ends otherwise.
         StoreError: If it cannot be written.
     """
-    place = page_file(file)
-    write_atomically(place, render(None, live_grid_page(), alone=True).encode())
-    return place
+    if Path(file).suffix != ".html":
+        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
+    write_atomically(file, render(None, live_grid_page()).encode())
+    return Path(file)

@@ -34,7 +34,6 @@ from solvent.explore import (
     drawn_grid,
     learning,
     make_app,
-    write_map,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
 from solvent.explore.explorer import live_grid_page, render, write_live_grid
@@ -312,25 +311,15 @@ def test_an_error_of_our_own_is_no_traceback(monkeypatch: pytest.MonkeyPatch) ->
     assert "KeyError" in answer.text
 
 
-def test_a_map_needs_no_server(tmp_path: Path) -> None:
-    page = write_map(solved("greed"), tmp_path / "map.html").read_text("utf-8")
-    assert not re.search(r'(src|href)="', page)
-    assert "Values and policy" in page
-    with pytest.raises(ValueError, match="a map needs a table of all states"):
-        write_map(solved("greed without a table"), tmp_path / "none.html")
-
-
 def test_a_folder_of_a_solved_game_is_explored_without_being_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A small half with a clock, solved layer by layer in a folder that keeps rounded values."""
-    folder, file = tmp_path / "solved", tmp_path / "game.html"
+    folder = tmp_path / "solved"
     timed = FootballLayers(tiny("second-half", half=60, stops=[30], timeouts=1))
     with LayerFolder.create(folder, timed, "compact") as store:
         solve_layers(timed, store)
         store.finish()
-    assert said("explore", folder, "--export", file) == f"{file} written\n"
-    assert "<svg" in file.read_text("utf-8")
     read: set[Any] = set()
     unpack = LayerFolder._unpack
     monkeypatch.setattr(LayerFolder, "_unpack", lambda s, one: read.add(one) or unpack(s, one))
@@ -525,7 +514,7 @@ def test_the_rules_that_it_exports_are_a_game_and_work_in_the_command(tmp_path: 
 def test_the_command_writes_the_page(tmp_path: Path) -> None:
     file = tmp_path / "grid.html"
     assert said("explore", "--live-grid", file) == f"{file} written\n"
-    assert file.read_text(encoding="utf-8") == render(None, live_grid_page(), alone=True)
+    assert file.read_text(encoding="utf-8") == render(None, live_grid_page())
     file.unlink()
     for words, named in (("greed", "greed"), ("--port 0", "--port"), ("--no-browser", "--browser")):
         assert f"drop {named}" in refusal("explore", *words.split(), "--live-grid", file)
