@@ -533,7 +533,7 @@ def report(
         Path | None,
         typer.Option(
             metavar="DIR",
-            help="With --in: folder for a summary as CSV and JSON, and for charts as SVG.",
+            help="With --in: folder for a summary as CSV and JSON.",
         ),
     ] = None,
     game: Annotated[

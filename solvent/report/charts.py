@@ -43,7 +43,6 @@ from solvent.report.panel import (
     Mark,
     Panel,
     algorithm_marks,
-    alone,
     break_mark,
     gap_axis,
     legend_of,
@@ -142,23 +141,17 @@ def rows_of(
     return tuple(rows)
 
 
-def distances(title: str, quantity: str, rows: Sequence[GapRow]) -> str:
+def distances(
+    title: str, quantity: str, rows: Sequence[GapRow], names: Sequence[tuple[str, str, str]] = ()
+) -> str:
     """Draw the gaps: the optimum is at the right, each decade to the left ten times worse.
 
     Args:
-        title: The title of the chart.
+        title: The name of the chart.
         quantity: The name of the axis.
-        rows: The rows, from top to bottom.
+        rows: The rows, from the top.
+        names: The entries of a legend: a name, its colour and its shape.
     """
-    inside, height = _distances(title, quantity, rows)
-    return (
-        f'<svg class="chart distances" viewBox="0 0 {DISTANCES_WIDTH} {height}" role="img">'
-        f"{inside}</svg>"
-    )
-
-
-def _distances(title: str, quantity: str, rows: Sequence[GapRow]) -> tuple[str, int]:
-    """The content of a chart of distances, and its height."""
     told = [
         (row, [d.gap for d in row.dots if isfinite(d.gap)], inf in [d.gap for d in row.dots])
         for row in rows
@@ -186,11 +179,15 @@ def _distances(title: str, quantity: str, rows: Sequence[GapRow]) -> tuple[str, 
         inf=inf,
         isfinite=isfinite,
     )
-    return inside, bottom + 40
+    legend, height = legend_of(names, BESIDE, DISTANCES_WIDTH, bottom + 40)
+    return (
+        f'<svg class="chart distances" viewBox="0 0 {DISTANCES_WIDTH} {height}" role="img">'
+        f"{inside}{legend}</svg>"
+    )
 
 
 def tasks_chart(tasks: Sequence[TaskRecord], marks: _Marks) -> str:
-    """Draw the normalized gaps of all algorithms, a row for each task, as an SVG of its own.
+    """Draw the normalized gaps of all algorithms, a row for each task.
 
     Args:
         tasks: The tasks of a bench.
@@ -210,10 +207,8 @@ def tasks_chart(tasks: Sequence[TaskRecord], marks: _Marks) -> str:
     if not rows:
         return ""
     quantity = "gap as a share of that of uniform play"
-    inside, height = _distances("All tasks", quantity, rows)
     names = [(name, *marks[name]) for name in algorithms_of(tasks)]
-    legend, height = legend_of(names, BESIDE, DISTANCES_WIDTH, height)
-    return alone(inside + legend, DISTANCES_WIDTH, height, f"{_ALONE}.dot{{fill:currentColor}}")
+    return distances("All tasks", quantity, rows, names)
 
 
 def panels(task: TaskRecord, curves: Curves, marks: _Marks, unit: str = "") -> tuple[str, str]:
@@ -397,28 +392,6 @@ def gap_band_panel(
         text = f"{algorithm}: interquartile mean {last} in the end, as recorded"
         _draw(panel, band, marks[algorithm], algorithm, text)
     return panel
-
-
-def pictures(
-    tasks: Sequence[TaskRecord], curves: Mapping[tuple[str, str], Sequence[Evaluation]]
-) -> dict[str, str]:
-    """Draw the charts of a bench as SVG, by the name of the file.
-
-    Args:
-        tasks: The tasks of the bench.
-        curves: The learning curves by the names of the task and the agent.
-    """
-    marks = algorithm_marks(algorithms_of(tasks))
-    profiles = profile_panel(tasks, marks)
-    found = {} if profiles is None else {"profiles.svg": profiles.alone(_ALONE)}
-    if chart := tasks_chart(tasks, marks):
-        found["tasks.svg"] = chart
-    return found | {
-        f"curves-{task.name}-{policy}.svg": gap_band_panel(task, own, marks, policy).alone(_ALONE)
-        for task in tasks
-        if (own := {agent: curve for (name, agent), curve in curves.items() if name == task.name})
-        for policy in PREFIXES
-    }
 
 
 def _band(curves: Sequence[Sequence[Evaluation]], quantity: str) -> Band:

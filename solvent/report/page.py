@@ -37,7 +37,6 @@ from solvent.report.charts import (
     gap_band_panel,
     named,
     panels,
-    pictures,
     profile_panel,
     rows_of,
     tasks_chart,
@@ -47,7 +46,6 @@ from solvent.report.panel import (
     BASELINE_SHAPE,
     Mark,
     algorithm_marks,
-    write_pictures,
 )
 from solvent.report.sections import Section, Untabled, beside, pages_of, templates
 from solvent.report.solved import SolvedTask, game_record, game_task, solve_task
@@ -93,8 +91,8 @@ def write_report(
             nothing is trained.
         out: The file to write.
         sections: Further sections, put after the game's own.
-        summary: The folder for the files of a bench's summary (:mod:`solvent.benchmark.summary`)
-            and its charts as SVG; if left out, none are written.
+        summary: The folder for the files of a bench's summary (:mod:`solvent.benchmark.summary`);
+            if left out, none are written.
         trust: Whether the results may name games by the place of their code, which then runs.
 
     Returns:
@@ -133,7 +131,6 @@ def render(
     bench = read_bench(subject, trust=trust)
     solved = [solve_task(task, Path(subject)) for task in bench.tasks]
     tasks = [one.task for one in solved]
-    curves = {(one.task.name, item.agent.name): item.curve for one in solved for item in one.agents}
     found = summarize(tasks, bench.suite)
     marks = algorithm_marks(algorithms_of(tasks))
     views = [_view(one, marks, found) for one in solved]
@@ -158,7 +155,6 @@ def render(
     )
     if summary is not None:
         write_summary(summary, found)
-        write_pictures(summary, pictures(tasks, curves))
     return page
 
 

@@ -405,8 +405,7 @@ def test_the_report_has_the_means_of_the_summary_and_the_runs_that_failed(
     write_report(bench_folder, tmp_path / "page.html", summary=tmp_path / "summary")
     page, tasks = (tmp_path / "page.html").read_text(), [task.name for task in SUITE.tasks]
     names = {path.name for path in (tmp_path / "summary").iterdir()}
-    curves = {f"curves-{task}-{policy}.svg" for task in tasks for policy in ("greedy", "sampled")}
-    assert names == {"summary.csv", "summary.json", *curves, "profiles.svg", "tasks.svg"}
+    assert names == {"summary.csv", "summary.json"}
     bench = read_bench(bench_folder)
     summary = summarize(bench.tasks, bench.suite)
     for algorithm in NOISE:

@@ -75,7 +75,8 @@ def number_at(place: float, axis: dict[float, float]) -> float:
 def test_every_gap_is_where_the_axis_says(text: str, tasks: Any) -> None:
     """A gap of 0 is at the mark of 0, and nothing else is; others are within a line's width."""
     drawn = re.findall(r'<svg class="chart distances".*?</svg>', text, re.DOTALL)
-    for svg, task in zip(drawn, tasks, strict=True):
+    # The first chart is of all tasks together.
+    for svg, task in zip(drawn[1:], tasks, strict=True):
         chart = ElementTree.fromstring(svg)
         axis = ticks(chart)
         assert len(axis) > 2
