@@ -208,6 +208,7 @@ def grade(
     """
     from solvent.benchmark.progress import Bar
     from solvent.grading import find_exercise, grade_files, write_grades
+    from solvent.model.files import check_writable
 
     found = find_exercise(exercise, trust=trust)
     console = Console(emoji=False)
@@ -216,6 +217,8 @@ def grade(
             raise ValueError("--csv writes grades; name the files to grade")
         _show_exercise(console, found)
         return
+    if table is not None:
+        check_writable(table)
     graded = []
     with Bar("grading", total=len(files)) as tell:
         for one in grade_files(found, files):

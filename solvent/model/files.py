@@ -204,6 +204,26 @@ TEMPORARY = re.compile(r"\.solvent-[0-9a-f]{16}")
 """The names of our files until they are whole."""
 
 
+def check_writable(path: str | Path) -> Path:
+    """Return the place of a file that is to be written; ask for it before work that takes long.
+
+    Args:
+        path: The file, or a link to it.
+
+    Raises:
+        StoreError: If there is something at the path that is not a regular file, or its folder
+            cannot be made or written to.
+    """
+    with reporting(path, "written"):
+        target = Path(os.path.realpath(path))
+        if os.path.lexists(target) and not target.is_file():
+            raise StoreError(f"{path}: cannot be written (it is not a regular file)")
+        folder = next(place for place in target.parents if place.exists())
+        if not folder.is_dir() or not os.access(folder, os.W_OK | os.X_OK):
+            raise StoreError(f"{path}: cannot be written (nothing can be put into {folder})")
+    return target
+
+
 def write_atomically(path: str | Path, content: bytes | Callable[[BinaryIO], object]) -> None:
     """Write a file so that the disk has it whole or not at all, making its folder if needed.
 
@@ -217,13 +237,8 @@ def write_atomically(path: str | Path, content: bytes | Callable[[BinaryIO], obj
             that is not a regular file.
     """
     with reporting(path, "written"):
-        target = Path(os.path.realpath(path))
-        try:
-            before = target.stat()
-        except FileNotFoundError:
-            before = None
-        if before is not None and not stat.S_ISREG(before.st_mode):
-            raise StoreError(f"{path}: cannot be written (it is not a regular file)")
+        target = check_writable(path)
+        before = target.stat() if target.exists() else None
         target.parent.mkdir(parents=True, exist_ok=True)
         beside = target.with_name(f".solvent-{secrets.token_hex(8)}")
         # Others may not read it before it has the permissions of the file that it replaces.

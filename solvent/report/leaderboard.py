@@ -15,7 +15,7 @@ from solvent.benchmark.statistics import RunStatistic
 from solvent.benchmark.submissions import PROVED, STATED, Submission, check_submission
 from solvent.benchmark.suites import Setting, Suite
 from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, bibtex, summarize
-from solvent.exact import write_atomically
+from solvent.model.files import check_writable, write_atomically
 from solvent.report.charts import profile_panel, tasks_chart
 from solvent.report.page import template
 from solvent.report.panel import algorithm_marks
@@ -59,6 +59,7 @@ def write_leaderboard(
         StoreError: If a submission is refused, or the page cannot be written.
         ValueError: If there is no submission, or no such suite.
     """
+    check_writable(out)
     submissions = [check_submission(folder, suite) for folder in folders]
     write_atomically(out, render_leaderboard(submissions).encode())
     return Path(out)

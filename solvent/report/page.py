@@ -26,8 +26,9 @@ from solvent.benchmark.summary import (
     summarize,
     write_summary,
 )
-from solvent.exact import SolvedGame, solve, with_table, write_atomically
+from solvent.exact import SolvedGame, solve, with_table
 from solvent.model import Game, ValueScale
+from solvent.model.files import check_writable, write_atomically
 from solvent.model.game import words
 from solvent.model.registry import spec_of
 from solvent.model.text import game_text, interval, state_columns
@@ -104,6 +105,7 @@ def write_report(
         ValueError: If there is no such game, it cannot be solved, or a summary is requested
             although `subject` is no bench.
     """
+    check_writable(out)
     page = render(subject, sections=sections, summary=summary, trust=trust)
     write_atomically(out, page.encode())
     return Path(out)

@@ -97,6 +97,8 @@ def test_one_file_is_explained_and_an_exercise_is_shown(lake: Path, handed_in: P
         (said("grade", lake), "0 left, 1 down, 2 right, 3 up"),
         (said("grade", lake), "(16,) or (16, 4)"),
         (refusal("grade", lake, "--csv", lake.parent / "grades.csv"), "name the files to grade"),
+        (refusal("grade", lake, handed_in / "none.npz", "--csv", lake.parent),
+         "cannot be written (it is not a regular file)"),
         (state_text(drive, drive.initial()[0].state), "first and 10, 80 yards to the goal"),
     ):  # fmt: skip
         assert shown in " ".join(text.split())
