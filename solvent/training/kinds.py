@@ -372,6 +372,11 @@ class SelfPlay(WithTable):
         if snapshots is None:
             both = self.learner.seats_apart or act_at_once(self.game).any()
             snapshots = 0 if both else 3
+        if snapshots and self.learner.seats_apart:
+            raise ValueError(
+                f"snapshots is {snapshots}; {self.request['algorithm']} learns from both seats of "
+                f"the same episodes, with snapshots=0"
+            )
         rarely = 0 if snapshots else self.setup.n_timesteps // _MOST_AVERAGED
         if share is None:
             share = self.setup.exploring_starts
