@@ -454,7 +454,7 @@ def test_what_cannot_be_learned_with_is_refused(football: TabularGame, tmp_path:
         (lambda: made(football, floor=0.02, better_floor=0.01), floors),
         (lambda: made(football, learning_rate=lambda remaining: remaining), "allowed are numbers"),
         (lambda: start(football, "mirror_descent", tmp_path / "pool", snapshots=2),
-         "both seats of the same episodes; allowed is self-play with"),
+         "snapshots is 2; mirror_descent learns from both seats of the same"),
         (lambda: train("solvent/FFCombat-v0", "mirror_descent", folder=tmp_path / "one"),
          "algorithm is 'mirror_descent'; allowed are a2c, dqn, maskable_ppo, masked_dqn, ppo"),
         (lambda: train("solvent/FootballTwoMinutes-v0", "mirror_descent", self_play=True,

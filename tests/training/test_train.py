@@ -178,7 +178,6 @@ def test_bad_input_is_one_clear_line_and_makes_no_folder(tmp_path: Path) -> None
         (greed, {"self_play": True, "snapshots": -1}, "snapshots is -1"),
         (
             greed,
-            {"self_play": True, "algorithm": "mirror_descent", "snapshots": 2},
             "snapshots is 2",
         ),
         (greed, {"self_play": True, "exploring_starts": 1.5}, "exploring_starts is 1.5; allowed"),
