@@ -18,7 +18,6 @@ from .model import against as against
 from .model import check_game as check_game
 from .model import compile_game as compile_game
 from .model import discounted as discounted
-from .model.registry import GAMES as GAMES
 from .model.registry import GameSpec as GameSpec
 from .model.registry import make_game as make_game
 from .registration import register_envs as register_envs

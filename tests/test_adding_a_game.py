@@ -111,6 +111,7 @@ EVERY_WAY = """
 import gymnasium as gym
 import pettingzoo
 import solvent
+from solvent.model.registry import game_specs
 
 env = gym.make("parlour/ThreeRolls-v0")
 assert env.spec.reward_threshold == 14 / 3
@@ -128,7 +129,7 @@ two.reset(seed=1)
 lost = solvent.solve(solvent.make_game("parlour-nim", heaps=[1, 2, 3]))
 won = solvent.solve(solvent.make_game("parlour-nim", heaps=[1, 2, 2]))
 assert (lost.value, won.value) == (-1, 1)
-print(sorted(solvent.GAMES))
+print(sorted(game_specs()))
 """
 
 
@@ -154,6 +155,7 @@ for module in pkgutil.walk_packages(solvent.__path__, "solvent."):
         importlib.import_module(module.name)
 import gymnasium as gym
 import pettingzoo
+from solvent.model.registry import game_specs
 from solvent.training import train
 
 table = solvent.compile_game(solvent.make_game("three-rolls"))
@@ -165,7 +167,7 @@ result = train("parlour/ThreeRolls-v0", timesteps=256, folder="rolls", progress=
 assert result.score.optimality_gap >= 0
 both = train("parlour/Nim-v0", self_play=True, timesteps=256, folder="nim", progress=False)
 assert min(score.optimality_gap for score in both.scores) >= 0
-print(sorted(solvent.GAMES))
+print(sorted(game_specs()))
 """
 
 

@@ -32,7 +32,6 @@ from .prism_game import PrismGame as PrismGame
 from .prism_game import game_from_prism as game_from_prism
 from .prism_game import to_storm as to_storm
 from .progress import Progress as Progress
-from .registry import GAMES as GAMES
 from .registry import Environment as Environment
 from .registry import GameSpec as GameSpec
 from .registry import make_game as make_game

@@ -26,7 +26,7 @@ import importlib.util
 import inspect
 import re
 import sys
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
@@ -585,7 +585,7 @@ def make_game(
         discount: Factor by which a reward shrinks with every move before it, above 0 and up to 1
             (:func:`solvent.model.discounted`). Default: that of the game's source, for most games
             1. If the game has a parameter of this name, the value is passed to it instead.
-        parameters: The game's parameters; ``help(solvent.GAMES[name])`` lists them.
+        parameters: The game's parameters; ``help(find_spec(name).maker())`` lists them.
 
     Raises:
         UnexpectedArgumentError: If a parameter is unknown; a ValueError and a TypeError.
@@ -682,20 +682,3 @@ def _check_name(spec: GameSpec, game: Game) -> None:
             f"the game {shown(spec.name)} calls itself {shown(own)}, which is the name of another "
             f"game; give it an info.name of its own"
         )
-
-
-class _Makers(Mapping[str, Callable[..., "Game"]]):
-    """The makers of all known games, each imported when it is asked for."""
-
-    def __getitem__(self, name: str) -> Callable[..., Game]:
-        return game_specs()[name].maker()
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(game_specs())
-
-    def __len__(self) -> int:
-        return len(game_specs())
-
-
-GAMES: Mapping[str, Callable[..., Game]] = _Makers()
-"""Makers of games by name; their parameters are JSON-able."""
