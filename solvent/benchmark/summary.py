@@ -231,12 +231,7 @@ def as_csv(summary: Summary) -> str:
 
 def as_json(summary: Summary) -> str:
     """Return everything as JSON; unknown or infinite values are null."""
-    content = {
-        "format": 1,
-        "solvent": __version__,
-        **asdict(summary),
-        "citation": bibtex(summary.suite),
-    }
+    content = {"format": 1, "solvent": __version__, **asdict(summary)}
     return strict_json(content) + "\n"
 
 
@@ -296,30 +291,3 @@ def _cells(row: SummaryRow) -> dict[str, Any]:
         cells |= zip(columns, told, strict=True)
     cells |= {name: getattr(row, name) for name in ("worst_start_gap", "timesteps", "cpu_seconds")}
     return cells
-
-
-TITLE = "Solvent: reinforcement-learning environments with known solutions"
-# The authors as in ``CITATION.cff``, which an installed package does not have.
-_AUTHORS = "The Solvent authors"
-
-
-def bibtex(suite: SuiteRecord | None = None) -> str:
-    """Return a BibTeX entry with the version of this package.
-
-    Args:
-        suite: The suite whose results are reported; its name and its hash are noted, by which
-            others can tell whether they have the same tasks.
-    """
-    note = f"Version {__version__}"
-    if suite is not None:
-        note += f", suite {suite.name} {suite.hash[:16]}"
-    return "\n".join(
-        (
-            "@software{solvent,",
-            f"  title = {{{{{TITLE}}}}},",
-            f"  author = {{{{{_AUTHORS}}}}},",
-            f"  version = {{{__version__}}},",
-            f"  note = {{{note}}}",
-            "}",
-        )
-    )

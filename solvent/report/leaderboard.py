@@ -14,7 +14,7 @@ from solvent.benchmark.records import SuiteRecord
 from solvent.benchmark.statistics import RunStatistic
 from solvent.benchmark.submissions import PROVED, STATED, Submission, check_submission
 from solvent.benchmark.suites import Setting, Suite
-from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, bibtex, summarize
+from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, summarize
 from solvent.model.files import check_writable, write_atomically
 from solvent.report.charts import profile_panel, tasks_chart
 from solvent.report.page import template
@@ -79,7 +79,6 @@ def render_leaderboard(submissions: Sequence[Submission]) -> str:
         boards=boards_of(submissions),
         proved=PROVED,
         stated=STATED,
-        bibtex=bibtex,
     )
 
 

@@ -21,7 +21,6 @@ from solvent.benchmark.summary import (
     PREFIXES,
     Summary,
     algorithms_of,
-    bibtex,
     normalized_scores,
     summarize,
     write_summary,
@@ -153,7 +152,7 @@ def render(
             if one.first in compared and one.second in compared
         },
         failures=bench.failures,
-        citation=bibtex(found.suite),
+        suite=found.suite,
     )
     if summary is not None:
         write_summary(summary, found)
@@ -182,7 +181,7 @@ def template(name: str, **shown: Any) -> str:
 
 # The variables of the template for what only a bench has.
 _OF_A_GAME: View = {
-    **dict.fromkeys(("by_task", "profiles", "citation"), ""),
+    **dict.fromkeys(("by_task", "profiles", "suite"), ""),
     **dict.fromkeys(("overall", "failures"), ()),
     "improvements": {},
 }
