@@ -38,7 +38,7 @@ from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names, signed
 from solvent.model.transforms import PARAMETER
-from solvent.play.session import ActionValue, valued
+from solvent.play.session import ActionValue, roll, valued
 
 # The largest number of equally good actions whose results are compared.
 _MOST_COMPARED = 6
@@ -506,10 +506,10 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
     game = solved.game
     found: dict[Any, float] = {}
     end = time.monotonic() + _DRILL_SECONDS
-    state = _drawn(game.initial(), dice)
+    state = roll(game.initial(), dice).state
     while time.monotonic() < end or (not found and time.monotonic() < end + _DRILL_SECONDS):
         if game.is_terminal(state):
-            state = _drawn(game.initial(), dice)
+            state = roll(game.initial(), dice).state
             continue
         acting = who_acts(game, state)
         legal = game.legal_actions(state)
@@ -520,19 +520,12 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
                 strategy = solved.policy(state, player)
                 [action] = dice.choices(list(strategy), list(strategy.values()))
             joint.append(action)
-        if len(legal[acting[0]]) > 1 and state not in found:
-            values = solved.action_values(state, acting[0]).values()
-            best = (max if acting[0] == 0 else min)(values)
-            # The difference between the best action and the best of those that are worse.
-            if gaps := [gap for value in values if (gap := abs(best - value)) > TIE]:
-                found[state] = min(gaps)
-        state = _drawn(game.transition(state, tuple(joint)), dice)
+        asked = valued(solved, state, acting[0]) if state not in found else ()
+        # The difference between the best action and the best of those that are worse.
+        if costs := [one.cost for one in asked if one.cost]:
+            found[state] = min(costs)
+        state = roll(game.transition(state, tuple(joint)), dice).state
     if not found:
         raise ValueError("no position was found in which one action is better than all others")
     ranked = sorted(found, key=lambda one: -found[one])
     return dice.choice(ranked[: max(len(ranked) // 3, 1)])
-
-
-def _drawn(outcomes: Sequence[Any], dice: random.Random) -> Any:
-    [one] = dice.choices(outcomes, [float(one.probability) for one in outcomes])
-    return one.state

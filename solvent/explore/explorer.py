@@ -44,6 +44,7 @@ from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
 from solvent.model.text import game_text, interval
+from solvent.play.session import roll
 from solvent.report.sections import Section, beside, pages_of, script_json, templates
 
 SCRIPTS = (
@@ -112,10 +113,7 @@ class Explorer(Subject):
 
     def _begun(self, query: Query) -> WebPage:
         """Begin a game: the start is drawn, and others move until the person is asked."""
-        [start] = self.dice.choices(
-            self.solved.game.initial(),
-            [float(one.probability) for one in self.solved.game.initial()],
-        )
+        start = roll(self.solved.game.initial(), self.dice)
         key = "" if start.state == self.states.starts[0] else self.states.key(start.state) or ""
         view = self.view({**query, "s": key, "line": "", "at": ""})
         line = view.line.forced(self.dice, view.me)

@@ -190,6 +190,17 @@ def valued(
     )
 
 
+def roll(outcomes: Sequence[Outcome], dice: random.Random) -> Outcome:
+    """Draw one of several outcomes by its probability.
+
+    Args:
+        outcomes: The outcomes.
+        dice: The source of randomness.
+    """
+    [outcome] = dice.choices(outcomes, [float(one.probability) for one in outcomes])
+    return outcome
+
+
 @dataclass(slots=True)
 class Record:
     """The record of one episode.
@@ -292,7 +303,7 @@ class Session:
 
     def play(self) -> Record:
         """Play an episode from a start to the end, or until the person leaves."""
-        start = self.roll(self.game.initial())
+        start = roll(self.game.initial(), self.dice)
         state = start.state
         record = Record(self.scale.of(self.solved.value_of(self.solved_state(state))))
         for line in self.opening(state):
@@ -304,7 +315,7 @@ class Session:
             while not self.game.is_terminal(state):
                 self.show(self.game.draw(state))
                 joint = self._choose(state, record)
-                outcome = self.roll(self.game.transition(state, joint))
+                outcome = roll(self.game.transition(state, joint), self.dice)
                 self.tell(state, joint, outcome)
                 gained = float(outcome.reward)
                 reward += gained
@@ -329,11 +340,6 @@ class Session:
         story = words(self.game).tell(state, joint, outcome, self._teller)
         if story:
             self.show(story)
-
-    def roll(self, outcomes: Sequence[Outcome]) -> Outcome:
-        """Draw one of several outcomes by its probability."""
-        [outcome] = self.dice.choices(outcomes, [float(o.probability) for o in outcomes])
-        return outcome
 
     def advice(
         self, state: Any, names: Mapping[int, str], *, everything: bool = False
