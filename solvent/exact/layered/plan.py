@@ -117,7 +117,9 @@ def estimated_cost(game: LayeredGame) -> tuple[float, float]:
         Seconds of processor time for the whole game, and bytes of a value in a compact file.
     """
     seconds, size, packed = 0.0, 0.0, 0.0
-    for sample in game.samples():
+    samples = game.samples()
+    _cost(game, samples[0]._replace(blocks=samples[0].blocks[:1]))  # Kernels are loaded then.
+    for sample in samples:
         preparing, solving, value_bytes = _cost(game, sample)
         values = sample.stands_for * prod(game.shape(sample.layer))
         seconds += sample.stands_for * (preparing + solving / sample.share)

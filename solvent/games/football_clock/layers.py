@@ -364,11 +364,8 @@ _POINTS_OF_KICKS = (-0.7, -1.3)
 # The shares of a half's time left at which a layer is sampled.
 _MOMENTS = (0.15, 0.5, 0.85)
 
-# Number of blocks sampled of a layer.
-_SAMPLED_BLOCKS = 4
-
-# Approximate number of states sampled of a layer.
-_SAMPLED_STATES = 20_000
+# Blocks sampled of a layer, at most.
+_SAMPLED_BLOCKS = 3
 
 
 class LayerProblem(NamedTuple):
@@ -710,10 +707,11 @@ class FootballLayers(LayeredGame):
         """Return sample blocks all over the field, at three moments of each half."""
         samples, timeouts = [], self.clock.timeouts
         for half in self.halves:
-            blocks = self._sampled_blocks(half)
-            share = sum(last - first for first, last in blocks) / self.lines
             ticks = {max(1, round(part * self.game.start_ticks)) for part in _MOMENTS}
             each = sum(layer.half == half for layer in self.layers) / len(ticks)
+            *every, _ = self.blocks(Layer(half, 1, timeouts, timeouts))
+            blocks = every[:: -(-len(every) // _SAMPLED_BLOCKS)]
+            share = sum(last - first for first, last in blocks) / self.lines
             samples += [
                 LayerSample(Layer(half, at, timeouts, timeouts), blocks, share, each)
                 for at in sorted(ticks)
@@ -731,13 +729,6 @@ class FootballLayers(LayeredGame):
         left = layer.ticks + (self.game.start_ticks if layer.half == 1 else 0)
         lead = self.margin(layer.half) + points
         return np.asarray(ndtr(lead / (_SPREAD * np.sqrt(left + 1))) - 0.5)
-
-    def _sampled_blocks(self, half: int) -> list[Block]:
-        states_of_line = (self.rules.ruleset.downs + 1) * self.columns(half)
-        lines = max(1, _SAMPLED_STATES // (_SAMPLED_BLOCKS * states_of_line))
-        blocks = blocks_of(self.lines, lines)
-        chosen = np.unique(np.linspace(0, len(blocks) - 1, _SAMPLED_BLOCKS).astype(int))
-        return [blocks[i] for i in chosen]
 
 
 def _parameters(identity: Mapping[str, Any]) -> dict[str, Any]:

@@ -572,7 +572,6 @@ def longest_play(
     backups: Sequence[Backup],
     fixed: Sequence[Strategies],
     roles: Sequence[int] = EITHER,
-    start: Floats | None = None,
 ) -> Floats:
     """Return a w of the module's docstring, with proof, [2(S+2)].
 
@@ -580,12 +579,11 @@ def longest_play(
         backups: The rules where the free side has the ball, and where the other side has it.
         fixed: The strategies of the other side there, in which all choices are already made.
         roles: The halves in which the side is free.
-        start: A guess.
 
     Raises:
         ImproperGameError: If no bound was found.
     """
-    view = np.zeros(2 * (backups[0].rules.n_situations + 2)) if start is None else start
+    view = np.zeros(2 * (backups[0].rules.n_situations + 2))
     view, residual = _iterate(backups, fixed, view, roles, count=True)
     if not residual <= _EXCESS:
         raise ImproperGameError(NEED_NOT_END)

@@ -456,11 +456,7 @@ def _proof(found: _Iteration) -> tuple[float, list[Floats]]:
         ((backup, sides[side - 1][0]), (own, sides[side - 1][1]))
         for side, (backup, own) in enumerate(sides)
     ]
-    start = situation_chain(*free[0])(np.zeros_like(found.view), 0.0, 1.0, within=_ROUGH)
-    lengths = [
-        longest_play(*both, EITHER, np.roll(start, side * len(start) // 2))
-        for side, both in enumerate(free)
-    ]
+    lengths = [longest_play(*both) for both in free]
 
     def is_beyond(shift: float) -> bool:
         """Return True if K + shift is proved to lie on that side of the K with K = F(K)."""
