@@ -315,17 +315,8 @@ def test_a_position_is_observed_by_these_entries() -> None:
     assert (told["time saved"], told["kickoff"], told["untimed down"]) == (4, 1, 0)
 
 
-def test_a_time_out_that_is_called_is_told_and_one_that_is_not_is_not_worth_a_word() -> None:
+def test_a_position_is_described_with_its_time_outs() -> None:
     game, state = TIMEOUTS, call(8, to_go=7, to_goal=7, timeouts=(2, 1), margin=2)
-    for before, joint, told in (
-        (state, (FOUR, A + game.actions.defence), "gain of 6"),
-        (FIRST, (STOP, 0), "player A calls a time-out"),
-        (FIRST, (RUN_ON, 0), ""),
-        (SECOND, (0, STOP), "player B calls a time-out"),
-        (SECOND, (0, RUN_ON), ""),
-    ):
-        [outcome] = game.transition(before, joint)
-        assert game.told(before, joint, outcome, random.Random(0)) == (told, 0), joint
     score = "player A leads by 2, time-outs 2 and 1"
     assert game.place(FIRST._replace(margin=2)) == f"{score}, a time-out or not"
     assert game.scene(FIRST._replace(margin=2))[0] == Prose("", (score,))
