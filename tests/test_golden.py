@@ -585,7 +585,8 @@ def test_a_file_of_0_1_gives_what_it_gave(name: str, copy: Path) -> None:
     assert set(found) == set(FIGURES[name])
     for figure, expected in FIGURES[name].items():
         # What training goes on to compute differs in the last digits from processor to processor.
-        near = {"rel": 1e-5, "abs": 1e-5} if "unfinished" in name else {"rel": 1e-9, "abs": 1e-9}
+        trains = "unfinished" in name and "layers" not in name
+        near = {"rel": 1e-5, "abs": 1e-5} if trains else {"rel": 1e-9, "abs": 1e-9}
         wanted = (
             pytest.approx(expected, **near) if isinstance(expected, (float, list)) else expected
         )
@@ -593,18 +594,6 @@ def test_a_file_of_0_1_gives_what_it_gave(name: str, copy: Path) -> None:
     # What is finished is only read.
     if "unfinished" not in name and name != "bench":
         assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
-
-
-def test_layers_that_are_gone_on_with_end_as_they_would_have(copy: Path) -> None:
-    """But for rounding: matrix games are started from other supports than version 0.1 had."""
-    half("half-unfinished", copy)
-    whole, parts = (
-        {path.relative_to(copy / name): np.load(path) for path in (copy / name).rglob("*.npy")}
-        for name in ("half", "half-unfinished")
-    )
-    assert whole.keys() == parts.keys()
-    for path, values in whole.items():
-        assert parts[path] == pytest.approx(values, rel=0, abs=1e-12), path
 
 
 # At equal seeds environments say, and trainings learn, what they did in version 0.1

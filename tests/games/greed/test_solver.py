@@ -13,8 +13,6 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 from doc_pages import DOCS, check_figure
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from refusals import assert_refused
 from tree_checks import assert_solved_as_table
 
@@ -122,25 +120,16 @@ def test_chances_of_sums_are_accurate_to_the_last_digits(most: int, sides: int, 
 # The certificate.
 
 
-@pytest.mark.parametrize("table", ["normal", "last"])
-@pytest.mark.parametrize("at", [(0, 0), (3, 17), (17, 17), (20, 0)])
-def test_an_error_in_any_rating_widens_the_bracket(table: str, at: tuple[int, int]) -> None:
-    solution = solve_greed(20, 4)
-    assert error_bound(solution.normal, solution.last, 4) == solution.error
-    for shift in (1e-6, -1e-6):
-        wrong = {"normal": solution.normal.copy(), "last": solution.last.copy()}
-        wrong[table][at] += shift
-        assert error_bound(**wrong, sides=4) > 1e-6
-
-
-@settings(max_examples=20)
-@given(seed=st.integers(0, 2**32 - 1), size=st.floats(1e-12, 1e-2))
-def test_the_bracket_holds_the_truth_however_wrong_the_ratings(seed: int, size: float) -> None:
+@pytest.mark.parametrize("size", [1e-2, -1e-2, 1e-7, 1e-12])
+def test_the_bracket_holds_the_truth_however_wrong_the_ratings(size: float) -> None:
+    """Wrong at one pair of scores, or at all of them."""
     limit, sides = 9, 3
-    exact = exact_ratings(limit, sides)
-    noise = np.random.default_rng(seed).uniform(-size, size, (2, limit + 1, limit + 1))
-    wrong = np.add(noise, (exact.normal.astype(float), exact.last.astype(float)))
-    assert error_bound(*wrong, sides) >= np.abs(noise).max()
+    exact, rng = exact_ratings(limit, sides), np.random.default_rng(0)
+    right = np.array([exact.normal.astype(float), exact.last.astype(float)])
+    noises = [size * rng.uniform(-1, 1, right.shape) for _ in range(20)]
+    noises += [*size * np.eye(right.size).reshape(-1, *right.shape)]
+    for noise in noises:
+        assert error_bound(*(right + noise), sides) >= np.abs(noise).max()
 
 
 def test_a_bracket_that_is_too_wide_and_scores_beyond_the_limit_are_refused() -> None:
