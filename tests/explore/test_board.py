@@ -14,7 +14,7 @@ from typing import Any, cast
 
 import numpy as np
 import pytest
-from explored import GAMES, client, explorer, line_at, random_line, solved, waited
+from explored import GAMES, client, explorer, line_at, numbers, random_line, solved, waited
 from refusals import assert_refused
 from rich.console import Console
 
@@ -264,6 +264,9 @@ def test_the_other_side_moves_by_itself_and_a_new_game_begins_with_it() -> None:
         query = {"line": line.text, "me": 1, "do": line.game.legal_actions(line.state)[1][-1]}
         line = line_at(own, asked.get("/board", query_string=query).headers["Location"])
     assert line.account(0).cost == pytest.approx(0, abs=1e-9)
+    # The end is worth what it is to the person, who is player B.
+    ended = asked.get("/board", query_string={"line": line.text, "me": 1}).text
+    assert numbers(ended, r'id="value">(.*?)</p>') == [1 - line.totals[-1]]
     # Where both choose, the bids that can be clicked are the person's own.
     bids = client("goofspiel").get("/board?line=2.1:0&me=1&hide=1").text
     assert [int(n) for n in re.findall(r"[?&;]do=(\d+)", bids)] == [0, 2]
