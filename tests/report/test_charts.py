@@ -317,23 +317,12 @@ def test_the_frozen_lake_is_a_grid_with_its_values_and_arrows() -> None:
         ("right", "r", "→"),
         ("up", "u", "↑"),
     ]
-    actions, values, chances, _ = found.choices()
+    actions, _, chances, _ = found.choices()
     assert chances is None
-    policy = solved.solution.policies[0].probabilities
-    holes = {5, 7, 11, 12}
-    for s, (number, over) in enumerate(cast(Any, solved.table.states)):
+    for number, over in cast(Any, solved.table.states):
         cell = found.at(row=number // 4, column=number % 4)
-        assert over == (cell >= found.states) == (number in {*holes, 15})
-        if over:
-            assert found.value[cell] == (number == 15)
-            continue
-        assert found.value[cell] == np.float32(solved.solution.values[s])
-        assert actions[cell, 0] == policy[s].argmax()
-        assert sorted(actions[cell]) == [0, 1, 2, 3]
-        row = solved.table.row_start[s]
-        assert values[cell].tolist() == [
-            np.float32(solved.solution.action_values[row + a]) for a in actions[cell]
-        ]
+        assert over == (cell >= found.states) == (number in {5, 7, 11, 12, 15})
+        assert not over or found.value[cell] == (number == 15)
     # Beside the goal it is best to head for the wall: no slip leads back up then.
     assert found.data["arrows"][actions[found.at(row=3, column=2), 0]] == "↓"
 
@@ -408,13 +397,21 @@ def test_actions_that_are_as_good_are_counted() -> None:
     assert Embedded(state_map_section(solved_task(table)).html).choices()[-1].tolist() == [1]
 
 
-@pytest.mark.parametrize("game", [OneShot(), RandomGame(3, "simultaneous", cyclic=True)])
-def test_two_who_act_at_once_have_a_map_each(game: Any) -> None:
+@pytest.mark.parametrize(
+    ("game", "names"),
+    [
+        (lake(), [""]),
+        (OneShot(), ["player A", "player B"]),
+        (RandomGame(3, "simultaneous", cyclic=True), ["player A", "player B"]),
+    ],
+)
+def test_each_player_has_a_map_of_all_states(game: Any, names: list[str]) -> None:
     solved = cast(SolvedTable, solve(game))
     found = Embedded(state_map_section(solved_task(game)).html)
     live = np.flatnonzero(~solved.table.terminal)
-    assert [choice["name"] for choice in found.data["choices"]] == ["player A", "player B"]
-    for player in (0, 1):
+    assert found.value[: len(live)].tolist() == solved.v[live].astype("f4").tolist()
+    assert [choice["name"] for choice in found.data["choices"]] == names
+    for player in range(len(names)):
         actions, values, chances, _ = found.choices(player)
         for n, s in enumerate(live.tolist()):
             state = solved.table.states[s]
