@@ -176,10 +176,6 @@ def test_bad_input_is_one_clear_line_and_makes_no_folder(tmp_path: Path) -> None
         (greed, {"env_kwargs": {"seat": "random"}}, r"seat is 'random'.*self-play"),
         (greed, {"env_kwargs": {"opponent": "nobody"}}, "nobody"),
         (greed, {"self_play": True, "snapshots": -1}, "snapshots is -1"),
-        (
-            greed,
-            "snapshots is 2",
-        ),
         (greed, {"self_play": True, "exploring_starts": 1.5}, "exploring_starts is 1.5; allowed"),
         (greed, {"self_play": True, "refresh": 0}, "refresh is 0"),
         (greed, {"self_play": True, "start_weights": "importance"}, "allowed are uniform"),
