@@ -47,11 +47,11 @@ A folder need not keep all values. Then the file of a layer is removed once all 
 are on disk, so that the folder always holds enough to resume the solve. Rounded values are never
 read by a solve.
 
-**Checks.** Values are checked when they are written: shape, type and possible range. When a process
-first reads a layer, the SHA-256 of its file is compared with the record, which proves that it is
-what was written. Every number of a record is compared with its range. The manifest and each line
-of the records have their own SHA-256. The errors of the values are not stored: they follow from the
-layers and their gaps (:func:`~.solve.proved_errors`).
+**Checks.** When a process first reads a layer, the SHA-256 of its file is compared with the record,
+and its shape, its type and the range of its values with what the game allows. Every number of a
+record is compared with its range as well. The manifest and each line of the records have their own
+SHA-256. The errors of the values are not stored: they follow from the layers and their gaps
+(:func:`~.solve.proved_errors`).
 
 A finished manifest is evidence without the layers, and may be kept alone; compressed by ``gzip`` it
 is read as ``manifest.json.gz``.
@@ -254,7 +254,7 @@ class LayerStore:
             )
 
     def _check(self, layer: Layer, values: Floats) -> None:
-        """Note the largest absolute value of a layer to be written; raise if one is impossible."""
+        """Note the largest absolute value of a layer; raise if one is impossible."""
         assert values.dtype == np.float64
         assert values.shape == self.game.shape(layer)
         largest, most = float(np.abs(values).max()), self.game.bound(layer)
@@ -440,16 +440,15 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         A file that this process has checked is not checked again unless it has changed.
 
         Raises:
-            StoreError: If there is no file, or it does not match its record.
+            StoreError: If there is no file, it does not match its record, or a value is impossible.
         """
         path, checksum = self.path(layer), self._entries[layer]["sha256"]
         with reporting(path), path.open("rb") as file:
             state = os.fstat(file.fileno())
             seen = (state.st_dev, state.st_ino, state.st_mtime_ns, state.st_ctime_ns, checksum)
-            if seen not in _checked:
-                if hashlib.file_digest(file, "sha256").hexdigest() != checksum:
-                    raise self._damaged(layer, path, CHANGED)
-                _checked.add(seen)
+            new = seen not in _checked
+            if new and hashlib.file_digest(file, "sha256").hexdigest() != checksum:
+                raise self._damaged(layer, path, CHANGED)
         try:
             values: Floats = np.load(path, mmap_mode="r", allow_pickle=False)
         except (OSError, ValueError, EOFError) as error:
@@ -457,6 +456,13 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
         form = manifest.DTYPE, self.game.shape(layer)
         if (values.dtype.str, values.shape) != form:
             raise self._damaged(layer, path, f"holds {values.dtype.str} {values.shape}, not {form}")
+        if new:
+            # Whoever forges a layer can give it a checksum as well.
+            try:
+                self._check(layer, values)
+            except ValueError as error:
+                raise self._damaged(layer, path, f"is damaged ({error})") from error
+            _checked.add(seen)
         return values
 
     def write(self, layer: Layer, values: Floats, record: LayerRecord) -> None:

@@ -1,5 +1,6 @@
 """Layers in memory and in a folder: nothing that is solved is lost, and nothing else is opened."""
 
+import hashlib
 import os
 import re
 import shutil
@@ -282,6 +283,20 @@ def test_an_altered_layer_is_named_when_it_is_read(
         said = refusal(lambda: attempt(int(file[0])))  # noqa: B023
         assert f"{file}: the checksum does not match" in said
         assert (CURE in said) == (keep == "compact")
+
+
+@pytest.mark.parametrize("value", [1e9, np.nan])
+def test_a_forged_layer_whose_checksums_agree_has_no_impossible_value(
+    value: float, solution: Path, layers: Sale
+) -> None:
+    path = solution / "sheets" / "1.npy"
+    values = np.load(path)
+    values.flat[-1] = value
+    np.save(path, values)
+    record({"sha256": hashlib.sha256(path.read_bytes()).hexdigest()})(solution)
+    store = LayerFolder.open(solution, layers)
+    for attempt in (store.read, store.read, store.verify):
+        assert "1.npy: is damaged (1 has a value of" in refusal(lambda: attempt(1))  # noqa: B023
 
 
 def test_a_bit_flipped_anywhere_in_the_manifest_is_told(
