@@ -637,7 +637,7 @@ class LastHalf:
         called, declined = np.full((2, *self.shape), np.nan)
 
         def offence_has(moment: Layer | None) -> Floats:
-            ends = layout.final(2)[leads]
+            ends = np.sign(layout.margin(2))[leads] / 2
             return ends if moment is None else self.solution.values(moment)[row, leads]
 
         for t in range(self.ticks):

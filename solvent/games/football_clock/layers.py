@@ -288,11 +288,16 @@ class LayerContext:
 
     def final(self, side: int = 0) -> Floats:
         """[C] the values of the end of the half to a side."""
-        layout, half = self.layout, self.layer.half
-        if half == 2:
-            return layout.final(half)
-        mine, others = (self.read(layout.second_half, s)[layout.kickoff_row] for s in (0, 1))
-        return layout.final(half, *((mine, others) if side == 0 else (others, mine)))
+        layout = self.layout
+        if layout.game.for_points:
+            return np.zeros(1)
+        if self.layer.half == 2:
+            return np.sign(layout.margin(2)) / 2
+        # First the columns in which this side kicks off next, then those in which the other does.
+        mine, others = (
+            self.read(layout.second_half, s)[layout.kickoff_row] for s in (side, 1 - side)
+        )
+        return np.concatenate((mine, -others[::-1]))
 
     def _chance(self, side: int, asked: int, g: int) -> Floats | float | None:
         """The probability of a time-out after the plays of a group; None if it is as is best."""
@@ -526,22 +531,6 @@ class FootballLayers(LayeredGame):
         if self.game.for_points:
             return np.zeros((len(points), 1), np.int64)
         return np.asarray(np.arange(len(margin)) + np.clip(margin + points, -m, m) - margin)
-
-    def final(self, half: int, mine: Floats | None = None, others: Floats | None = None) -> Floats:
-        """Return the values of a half's end to a side, whoever has the ball, [C].
-
-        Args:
-            half: The half that ends.
-            mine: After the first half of a whole game, the row of :attr:`second_half` of being
-                about to kick off, if it is this side, [2m+1].
-            others: Values if it is the other side; by default those of `mine`.
-        """
-        if self.game.for_points:
-            return np.zeros(1)
-        if half == 2:
-            return np.sign(self.margin(half)) / 2
-        assert mine is not None
-        return np.concatenate((mine, -(mine if others is None else others)[::-1]))
 
     def shape(self, layer: Layer) -> tuple[int, ...]:
         return self.kickoff_row + 2, self.columns(layer.half)

@@ -26,7 +26,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.solver.solved import solve_points
-from solvent.games.football_clock.layers import FootballLayers, Layer
+from solvent.games.football_clock.layers import FootballLayers, Layer, equilibrium
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
 from solvent.model import TabularGame, compile_game
@@ -163,11 +163,20 @@ def test_decided_games_are_not_solved() -> None:
 
 def test_the_end_of_a_half() -> None:
     layout = FootballLayers(TimedFootball(form="full", clock=ClockRules(largest_margin=2)))
-    assert layout.final(2).tolist() == [-0.5, -0.5, 0, 0.5, 0.5]
     # Who kicks off next has that row; who receives has the opposite of the other side's.
     kicks = np.array([-0.5, -0.4, -0.1, 0.2, 0.5])
-    assert layout.final(1, kicks).tolist() == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
-    assert FootballLayers(TimedFootball(form="half")).final(2).tolist() == [0]
+    values = np.zeros(layout.shape(layout.second_half))
+    values[layout.kickoff_row] = kicks
+
+    def end(layout: FootballLayers, half: int) -> list[float]:
+        found: list[float] = (
+            equilibrium(layout, Layer(half, 1, 0, 0), lambda _: values).final().tolist()
+        )
+        return found
+
+    assert end(layout, 2) == [-0.5, -0.5, 0, 0.5, 0.5]
+    assert end(layout, 1) == [*kicks, -0.5, -0.2, 0.1, 0.4, 0.5]
+    assert end(FootballLayers(TimedFootball(form="half")), 2) == [0]
 
 
 @pytest.mark.parametrize("form", TIMED_FORMS)
