@@ -196,7 +196,7 @@ def sheets_data(solved: SolvedFootball) -> dict[str, Any]:
     losses = value - solved.calls[0][at], solved.calls[1][at] - value
     points = np.concatenate((np.abs(value), *losses), axis=1)
     point, chance = float(np.nanmax(points)) / _LARGEST, 1 / _LARGEST
-    strategies = solved.offence_strategy[at], solved.defence_strategy[at]
+    strategies = solved.strategies.offence[at], solved.strategies.defence[at]
     rows = [np.round(value / point)]
     for loss, strategy in zip(losses, strategies, strict=True):
         for numbers, unit in ((loss, point), (strategy, chance)):

@@ -184,9 +184,9 @@ def test_the_page_holds_the_sheet_of_every_situation() -> None:
         for found, unit, wanted in (
             (value, "point", standard.values[s]),
             (loss[legal], "point", standard.values[s] - offence[legal]),
-            (chance, "chance", standard.offence_strategy[s]),
+            (chance, "chance", standard.strategies.offence[s]),
             (other_loss, "point", defence - standard.values[s]),
-            (other_chance, "chance", standard.defence_strategy[s]),
+            (other_chance, "chance", standard.strategies.defence[s]),
         ):
             assert found * data[unit] == pytest.approx(wanted, abs=data[unit]), (down, unit)
 

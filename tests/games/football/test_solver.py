@@ -127,12 +127,12 @@ def test_a_shipped_chart_is_solved_and_proved_and_its_figures_are_the_shipped_on
     assert -kicked == pytest.approx(solution.kickoff_value, abs=1e-12)
     # Both sides' strategies are distributions over what is legal, and every play and defence is
     # called somewhere, in at least one situation of a thousand.
-    calls = ((solution.offence_strategy, rules.chart.plays), (solution.defence_strategy, None))
+    calls = ((solution.strategies.offence, rules.chart.plays), (solution.strategies.defence, None))
     for strategy, most in calls:
         assert strategy.min() >= 0
         assert strategy.sum(axis=1) == pytest.approx(1)
         assert (strategy[:, :most] > 1e-3).mean(axis=0).min() > 1e-3
-    assert not solution.offence_strategy[~rules.legal].any()
+    assert not solution.strategies.offence[~rules.legal].any()
     made = solution.expected_points(rules)
     shipped, found = (
         (points.kickoff, points.free_kick, *points.first_down)
@@ -598,7 +598,7 @@ def test_the_page_judges_the_claims_of_the_paper() -> None:
 def on(situations: np.ndarray, agent: Strategies) -> Strategies:
     """The agent's strategies in some situations, and the equilibrium's in all others."""
     found = solved("standard")
-    best = found.offence_strategy, found.defence_strategy
+    best = found.strategies.offence, found.strategies.defence
     calls = (np.where(situations, *sides) for sides in zip(agent[:2], best, strict=True))
     return Strategies(*calls, agent.choices)
 
@@ -613,7 +613,7 @@ def test_the_page_states_what_the_agent_does_in_a_drive() -> None:
     strategy = FootballStrategy("standard")
     football = FootballTable.of(compile_game(strategy), strategy)
     game, defence = football.game, football.policy(agent, 1)
-    offence = Strategies(optimum.offence_strategy, optimum.defence_strategy, choices)
+    offence = Strategies(optimum.strategies.offence, optimum.strategies.defence, choices)
     best = best_response(game, defence).value
     optimal, uniform = (
         game.at_start(policy_value(game, policy, defence))

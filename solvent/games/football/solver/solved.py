@@ -99,8 +99,7 @@ class DriveSolution:
     Attributes:
         values: [S] to the offence.
         error: [S] proved bound of the error of `values`.
-        offence_strategy: [S, A].
-        defence_strategy: [S, m].
+        strategies: Those of both sides, and the choices of penalties, which are made by value.
         duality_gap: [S] of each matrix game, in points.
         view: [2(S+2)] everything, see :mod:`solvent.games.football.solver.backup`; where the other
             side has the ball only its first downs are known, and the rest is 0.
@@ -108,8 +107,7 @@ class DriveSolution:
 
     values: Floats
     error: Floats
-    offence_strategy: Floats
-    defence_strategy: Floats
+    strategies: Strategies
     duality_gap: Floats
     view: Floats
 
@@ -193,7 +191,7 @@ def call_sheet(rules: PackedRules, solution: DriveSolution, situation: Situation
     backup, s = backup_of(rules), rules.index(situation)
     actions, names = np.flatnonzero(rules.legal[s]).tolist(), offence_calls(rules.chart)
     payoff = backup.payoffs(backup.results(solution.view)[0])[s, actions]
-    x, y = solution.offence_strategy[s, actions], solution.defence_strategy[s]
+    x, y = solution.strategies.offence[s, actions], solution.strategies.defence[s]
     value = float(solution.values[s])
 
     def calls(names: Iterable[str], strategy: Floats, loss: Floats) -> tuple[Call, ...]:
@@ -346,12 +344,11 @@ class _Iteration:
 
     def of_side(self, side: int, error: Floats) -> dict[str, Any]:
         """The entries of the solution where a side has the ball, with a bound of their errors."""
-        view, strategies = offence_view(self.view, side), self.strategies[side]
+        view = offence_view(self.view, side)
         return {
             "values": view[: len(error)].copy(),
             "error": error,
-            "offence_strategy": strategies.offence,
-            "defence_strategy": strategies.defence,
+            "strategies": self.strategies[side],
             "duality_gap": self.gap[side],
             "view": view,
         }
@@ -537,7 +534,7 @@ class SolvedFootball(DriveSolution):
         if len(legal) == 1:
             return {legal[0]: 1.0}
         if state.phase == "call":
-            return self._at((self.offence_strategy, self.defence_strategy), state, player)
+            return self._at(self.strategies[:2], state, player)
         values = self._options(state)
         # Of equal values the first is taken: the play, or the ordinary kickoff.
         order = legal[::-1] if state.phase == "choice" else legal
@@ -576,17 +573,11 @@ class SolvedFootball(DriveSolution):
         """
         backup = backup_of(self.rules)
         payoffs = backup.payoffs(backup.results(self.view)[0])
-        offence = against_defence(payoffs, self.defence_strategy)
+        offence = against_defence(payoffs, self.strategies.defence)
         return (
             np.where(self.rules.legal, offence, np.nan),
-            against_offence(payoffs, self.offence_strategy),
+            against_offence(payoffs, self.strategies.offence),
         )
-
-    @cached_property
-    def strategies(self) -> Strategies:
-        """The strategies of both sides, penalties and plays being taken by value."""
-        choices = backup_of(self.rules).results(self.view)[1]
-        return Strategies(self.offence_strategy, self.defence_strategy, choices)
 
     @property
     def kick(self) -> int:
