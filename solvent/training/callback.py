@@ -490,16 +490,16 @@ class ReturnCallback(CurveCallback):
     def __init__(self, **arguments: Any) -> None:
         super().__init__(**arguments)
         self._episodes, self._total = 0, 0.0
-        self._return: Floats | None = None
 
     def _on_step(self) -> bool:
         rewards, dones = self.locals["rewards"], self.locals["dones"]
-        if self._return is None:
-            self._return = np.zeros(len(rewards))
-        self._return += rewards
+        # Returns of running episodes are the learner's, so that its checkpoints have them.
+        model: Any = self.model
+        returns = getattr(model, "_last_returns", np.zeros(len(rewards))) + rewards
         self._episodes += int(dones.sum())
-        self._total += float(self._return[dones].sum())
-        self._return[dones] = 0.0
+        self._total += float(returns[dones].sum())
+        returns[dones] = 0.0
+        model._last_returns = returns
         return True
 
     def _measure(self) -> dict[str, Any]:

@@ -121,7 +121,7 @@ _COUNTERS = (
     "exploration_rate",
 )
 
-LAST_SEEN = ("_last_obs", "_last_episode_starts")
+LAST_SEEN = ("_last_obs", "_last_episode_starts", "_last_returns")
 
 
 def save_checkpoint(

@@ -1,7 +1,6 @@
 """Games for two: self-play with its pool and averages, fixed opponents, and mirror descent."""
 
 import json
-from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -9,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
-from interruptions import Interrupted, stop_at
+from interruptions import assert_goes_on
 from reduced_football import reduced
 from refusals import assert_refused
 from two_players import OneShot, random_policy
@@ -115,23 +114,10 @@ def test_interrupted_self_play_ends_as_uninterrupted(
     tmp_path: Path,
     request: pytest.FixtureRequest,
 ) -> None:
-    played: TabularGame = request.getfixturevalue(game)
-    whole = start(played, name, tmp_path / "whole", **settings)
+    run = partial(start, request.getfixturevalue(game), name, **settings)
+    steps = settings.get("timesteps", 2_048)
+    whole = assert_goes_on(run, tmp_path, steps // 4, 3 * steps // 4)
     assert len(whole.curve) == 5
-
-    for evaluations in (1, 3):
-        stop = stop_at(evaluations * settings.get("timesteps", 2_048) // 4)
-        with pytest.raises(Interrupted):
-            start(played, name, tmp_path / "parts", progress=stop, **settings)
-        assert json.loads((tmp_path / "parts" / "run.json").read_text())["result"] is None
-    parts = start(played, name, tmp_path / "parts", **settings)
-    for kind in ("policies", "modes", "averages"):
-        for a, b in zip(getattr(whole, kind), getattr(parts, kind), strict=True):
-            np.testing.assert_array_equal(a.probabilities, b.probabilities)
-    assert whole.scores == parts.scores
-    assert [replace(p, seconds=0) for p in whole.curve] == [
-        replace(p, seconds=0) for p in parts.curve
-    ]
 
 
 def test_files_columns_and_scores_are_those_of_the_policies(

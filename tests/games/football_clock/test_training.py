@@ -1,5 +1,6 @@
 """Training without a table: it learns, it is resumed to the bit, and its networks are scored."""
 
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -7,6 +8,7 @@ import gymnasium as gym
 import numpy as np
 import pytest
 from gymnasium.vector import AutoresetMode
+from interruptions import assert_goes_on
 from timed_football import RULES
 
 from solvent import make_game
@@ -43,24 +45,13 @@ def trained(folder: Path, steps: int, opponent: Any, **arguments: Any) -> Any:
 def test_interrupted_training_goes_on_to_the_same_network_and_that_is_an_opponent(
     tmp_path: Path, opponent: str
 ) -> None:
-    def interrupt(moment: Any) -> None:
-        if moment.timesteps >= 1024:
-            raise RuntimeError("interrupted here")
-
-    arguments: dict[str, Any] = {"opponent": opponent, "refresh": 512}
-    whole = trained(tmp_path / "whole", 2048, **arguments)
-    with pytest.raises(RuntimeError, match="interrupted here"):
-        trained(tmp_path / "parts", 2048, **arguments, progress=interrupt)
-    parts = trained(tmp_path / "parts", 2048, **arguments)
-    for mine, other in zip(
-        parts.networks[0].network.weights, whole.networks[0].network.weights, strict=True
-    ):
-        np.testing.assert_array_equal(mine, other)
+    run = partial(trained, steps=2048, opponent=opponent, refresh=512)
+    whole = assert_goes_on(run, tmp_path, 1024)
     env = gym.make_vec(
         HALF,
         num_envs=8,
         autoreset_mode=AutoresetMode.SAME_STEP.value,
-        opponent=str(parts.folder / "network.npz"),
+        opponent=str(whole.folder / "network.npz"),
         **SHORT,
     )
     env.reset(seed=0)
