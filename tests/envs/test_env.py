@@ -467,6 +467,7 @@ ROWS = re.findall(
     re.MULTILINE,
 )
 TAKES_LONG = {
+    "solvent/FFCombatRandom-v0",
     "solvent/FootballAgent-v0",
     "solvent/FootballStrategy-v0",
     "solvent/Greed-v0",

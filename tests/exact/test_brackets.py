@@ -95,7 +95,7 @@ def test_nor_does_one_around_what_iteration_finds(
     monkeypatch.setattr(chain, "ELIMINATED", 0)
     monkeypatch.setattr(mdp, "APPROACHED", 0)
     monkeypatch.setattr(certificate, "SMALL", 0)
-    check_kind(kind, range(60, 90))
+    check_kind(kind, range(60, 70))
 
 
 @every_kind

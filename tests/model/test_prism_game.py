@@ -273,6 +273,7 @@ def read(path: Path, wanted: str) -> tuple[PrismGame | None, str]:
         return None, str(error)
 
 
+@pytest.mark.slow
 def test_random_models_have_storms_values(tmp_path: Path) -> None:
     """Loops without reward, traps and infinite rewards included: nothing is left out in silence."""
     compared = dict.fromkeys(RANDOM, 0)

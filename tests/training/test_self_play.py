@@ -104,7 +104,12 @@ def trained(greed: TabularGame, tmp_path_factory: pytest.TempPathFactory) -> Tra
     [
         ("masked_dqn", "greed", {}),
         ("maskable_ppo", "football", {"hyperparameters": BOTH_SEATS, "exploring_starts": 0.5}),
-        ("mirror_descent", "football", {"timesteps": 8_192, "refresh": 1024}),
+        pytest.param(
+            "mirror_descent",
+            "football",
+            {"timesteps": 8_192, "refresh": 1024},
+            marks=pytest.mark.slow,
+        ),
     ],
 )
 def test_interrupted_self_play_ends_as_uninterrupted(

@@ -53,6 +53,7 @@ def drive() -> SolvedFootball:
     return solved_of(GAME)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("to_go", "to_goal"), [(1, 40), (3, 45), (3, 3)])
 def test_the_break_even_chance_makes_going_for_it_as_good_as_a_kick(
     to_go: int, to_goal: int

@@ -94,10 +94,6 @@ RULESET = Ruleset.of(RULES)
 # Small charts with every kind of result, on which no side does well to go on for ever.
 SOLVABLE = (*(random_chart(seed) for seed in (0, 6, 20)), MIXED)
 
-BY_SPEED = [
-    pytest.param(name, marks=() if name == "standard" else pytest.mark.slow) for name in SHIPPED
-]
-
 
 @cache
 def packed(chart: str) -> PackedRules:
@@ -114,7 +110,8 @@ def reduced_rules(chart: Chart) -> PackedRules:
     return pack_rules(chart, RULESET)
 
 
-@pytest.mark.parametrize("chart", BY_SPEED)
+@pytest.mark.slow
+@pytest.mark.parametrize("chart", SHIPPED)
 def test_a_shipped_chart_is_solved_and_proved_and_its_figures_are_the_shipped_ones(
     chart: str,
 ) -> None:
@@ -154,6 +151,7 @@ def test_a_drive_is_worth_what_the_endless_game_is_worth() -> None:
         assert drive.error.max() < 1e-9
 
 
+@pytest.mark.slow
 def test_a_call_sheet_is_the_equilibrium_of_its_payoffs() -> None:
     rules, solution = packed("standard"), solved("standard")
     for place in ((1, 10, 80), (4, 2, 40), (4, 8, 70, True), (3, 1, 1)):
