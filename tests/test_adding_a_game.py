@@ -163,9 +163,9 @@ assert abs(solvent.solve(table).value - 14 / 3) < 1e-12
 gym.make_vec("parlour/ThreeRolls-v0", num_envs=2).reset(seed=0)
 gym.make("parlour/Nim-v0").reset(seed=0)
 pettingzoo.make("aec", "solvent/parlour-nim-v0").reset(seed=0)
-result = train("parlour/ThreeRolls-v0", timesteps=256, folder="rolls", progress=False)
+result = train("parlour/ThreeRolls-v0", timesteps=256, folder="alone", progress=False)
 assert result.score.optimality_gap >= 0
-both = train("parlour/Nim-v0", self_play=True, timesteps=256, folder="nim", progress=False)
+both = train("parlour/Nim-v0", self_play=True, timesteps=256, folder="seats", progress=False)
 assert min(score.optimality_gap for score in both.scores) >= 0
 print(sorted(game_specs()))
 """

@@ -247,7 +247,9 @@ def _settle(name: str, rows: Rows, policy: Ints, v: Floats, narrow: bool) -> boo
         if narrow:
             found = chain.by_band(gain[policy], NARROW)
         else:
-            within = np.full(len(v), SMALLER * left)
+            # What is left at the end stays, times the length of play.
+            finer = SMALLER if left <= _LATE * largest else 1.0
+            within = np.full(len(v), finer * SMALLER * left)
             found = chain.iterate(gain[policy], within, v, patience=patience)
         # Play under the policy need not end, or lasts long: sweeps look for a better one.
         if found is None or not np.isfinite(found).all():
@@ -426,6 +428,9 @@ _SETTLED = 4 * EPSILON
 # Changes of values below this, in units of the largest value, are taken for rounding if another
 # evaluation does not halve them.
 _NEAR = 1e-12
+
+# Evaluations are finer once values change by less than this, in units of the largest value.
+_LATE = 1e-10
 
 SMALLER = 0.1
 """Accuracy of an evaluation between sweeps, in units of the change by the last greedy sweep."""

@@ -94,7 +94,7 @@ def test_iteration_finds_what_elimination_finds(
     iterated = [solve(game).values, *(f(game, policy) for f in functions)]
     for found, expected in zip(iterated, eliminated, strict=True):
         # A residual of rounding, some thousands or a million moves long.
-        scale = max(1e-12, 2e-16 * float(eliminated[2].sum())) * np.abs(expected).max()
+        scale = max(1e-12, 1e-16 * float(eliminated[2].sum())) * np.abs(expected).max()
         np.testing.assert_allclose(found, expected, rtol=0, atol=scale)
 
 
