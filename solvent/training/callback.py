@@ -214,6 +214,8 @@ class SelfPlayEnv(NativeVecEnv):
         assert self._learner is not None
         policy = self._learner.policy
         present = {name: tensor.clone() for name, tensor in policy.state_dict().items()}
+        if not state.keys() >= {f"past {k}:{name}" for k in range(count) for name in present}:
+            raise ValueError("its snapshots are of a version before 0.3; --fresh starts again")
         snapshots = []
         for k in range(count):
             policy.load_state_dict(
