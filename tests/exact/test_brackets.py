@@ -88,14 +88,17 @@ def test_no_bracket_excludes_the_truth(kind: str, seeds: range) -> None:
 
 
 @every_kind
+@pytest.mark.parametrize(
+    "seeds", [range(60, 70), pytest.param(range(70, 90), marks=pytest.mark.slow)], ids=repr
+)
 def test_nor_does_one_around_what_iteration_finds(
-    kind: str, monkeypatch: pytest.MonkeyPatch
+    kind: str, seeds: range, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """As if these games were large: sweeps and a Krylov method instead of elimination."""
     monkeypatch.setattr(chain, "ELIMINATED", 0)
     monkeypatch.setattr(mdp, "APPROACHED", 0)
     monkeypatch.setattr(certificate, "SMALL", 0)
-    check_kind(kind, range(60, 70))
+    check_kind(kind, seeds)
 
 
 @every_kind
