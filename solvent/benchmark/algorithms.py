@@ -48,7 +48,6 @@ If an algorithm saw the solution of its game, its name gets a suffix
 
 import gc
 import inspect
-import json
 import os
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -87,7 +86,7 @@ from solvent.exact import StoreError, save_policy
 from solvent.exact.layered.cluster import source_hash
 from solvent.exact.learning_curve import CurvePoint, Evaluation, read_curve, write_curve
 from solvent.model import TabularGame
-from solvent.model.parameters import brief, check_choice, check_integer, shown
+from solvent.model.parameters import brief, check_choice, check_integer, is_number, shown
 from solvent.model.registry import declared_names, load_place, names_a_place
 from solvent.registration import register_envs
 
@@ -671,14 +670,17 @@ def attempted(out: Path, run: Run, report: Report | None = None) -> Outcome:
 
 def as_json(value: Any) -> Any:
     """Return hyperparameters as JSON; values that JSON cannot express become text."""
+    match value:
+        case None | bool() | str():
+            return value
+        case list() | tuple():
+            return [as_json(item) for item in value]
+        case dict():
+            return {str(key): as_json(item) for key, item in value.items()}
+        case _ if is_number(value):
+            return value
     # The address in memory differs between processes.
-    text = json.dumps(
-        value,
-        default=lambda one: (
-            getattr(one, "__qualname__", None) or re.sub(r" at 0x[0-9a-fA-F]+", "", repr(one))
-        ),
-    )
-    return json.loads(text, parse_constant=lambda name: repr(float(name)))
+    return getattr(value, "__qualname__", None) or re.sub(r" at 0x[0-9a-fA-F]+", "", repr(value))
 
 
 def _read_back(

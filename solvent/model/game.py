@@ -23,7 +23,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol, TypeAlias, runtime_checkable
@@ -345,21 +345,42 @@ class ModifiedGame(Words):
         """Delegate to the game."""
         return self.game.draw(state)
 
+    def place(self, state: Any) -> str:
+        return words(self.game).place(state)
+
+    def coordinates(self, state: Any) -> Mapping[str, Any]:
+        return words(self.game).coordinates(state)
+
+    def entry_names(self) -> Mapping[str, Sequence[str]]:
+        return words(self.game).entry_names()
+
+    def value_names(self) -> Mapping[str, Mapping[Any, str]]:
+        return words(self.game).value_names()
+
+    def labels(self, state: Any) -> Mapping[int, str]:
+        return words(self.game).labels(state)
+
+    def explain(self, action: int, player: int) -> str:
+        return words(self.game).explain(action, player)
+
+    def scene(self, state: Any) -> Scene:
+        return words(self.game).scene(state)
+
+    def player_name(self, player: int) -> str:
+        return words(self.game).player_name(player)
+
+    def tell(
+        self, state: Any, joint_action: JointAction, outcome: Outcome, dice: random.Random
+    ) -> str:
+        return words(self.game).tell(state, joint_action, outcome, dice)
+
     def for_reader(self) -> Any:
         shown = words(self.game).for_reader() if isinstance(self.game, Words) else self.game
         return self if shown is self.game else replace(self, game=shown)  # type: ignore[type-var]
 
+    def from_reader(self, state: Any) -> Any:
+        return words(self.game).from_reader(state)
 
-def _asked_of_game(method: str) -> Callable[..., Any]:
-    """Return a method of :class:`ModifiedGame` that asks the game."""
-    return lambda self, *arguments: getattr(words(self.game), method)(*arguments)
-
-
-for _method in (
-    "place", "coordinates", "entry_names", "value_names", "labels", "explain", "scene",
-    "player_name", "tell", "from_reader",
-):  # fmt: skip
-    setattr(ModifiedGame, _method, _asked_of_game(_method))
 
 _DEFAULT_WORDS = Words()
 

@@ -224,6 +224,7 @@ def test_a_failure_costs_nobody_else_and_is_tried_again(
     assert agents[:2] == task.agents
     # A hyperparameter without a name is the same in every process.
     assert "Network object" in agents[-1].hyperparameters["network"]
+    assert agents[-1].hyperparameters["by"] == {"(1, 2)": 3}
     assert [one.algorithm for one in again.failures] == ["damaged"]
 
 
