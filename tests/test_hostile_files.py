@@ -24,7 +24,7 @@ from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.parameters import game_of_training
 from solvent.exact import load_policy, load_solution, save_policy, write_archive
-from solvent.exact.layered.store import LayerFolder
+from solvent.exact.layered.folder import LayerFolder
 from solvent.games import Pig
 from solvent.games.gamebook.loader import BookError, check_book, load_book
 from solvent.grading import grade, grade_files

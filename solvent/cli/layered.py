@@ -16,8 +16,8 @@ from rich.console import Console
 from solvent.benchmark.progress import Bar
 from solvent.cli.groups import interruptible
 from solvent.cli.printing import facts, show_starts, solution_rows
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Layer, LayeredGame
-from solvent.exact.layered.manifest import KEEPS
 from solvent.exact.layered.plan import (
     Plan,
     ResourceError,
@@ -32,7 +32,7 @@ from solvent.exact.layered.plan import (
 )
 from solvent.exact.layered.solve import LayeredSolution, Workers, solve_layers
 from solvent.exact.layered.spot_check import CheckedState, spot_check
-from solvent.exact.layered.store import LayerFolder, LayerStore
+from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.model import Game
 from solvent.model.game import deciders, words
 from solvent.model.parameters import check_choice

@@ -25,8 +25,8 @@ from two_players import random_policy
 from solvent import make_game
 from solvent.cli.parameters import open_solution
 from solvent.exact import SolvedTable, locate_gap, policy_value, save_policy, score, solve
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import LayerFolder
 from solvent.explore import (
     Explorer,
     Library,

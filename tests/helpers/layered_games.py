@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Layer
-from solvent.exact.layered.manifest import KEEPS
 from solvent.exact.layered.solve import solve_layers
-from solvent.exact.layered.store import LayerFolder
+from solvent.exact.layered.store import KEEPS
 from solvent.games.inventory.layers import InventoryLayers
 from solvent.games.inventory.rules import Inventory
 from solvent.model.files import StoreError

@@ -7,7 +7,7 @@ the layers that it *reads*, by one step of backward induction (Puterman 1994, se
     v(s)  =  max over actions, or the value of a matrix game, of  sum of p (reward + v(next state))
 
 and memory has to hold only the layers that are still to be read. The layers may be kept in a folder
-(:mod:`~.store`), and their *blocks* solved by threads or on a cluster (:mod:`~.solve`,
+(:mod:`~.folder`), and their *blocks* solved by threads or on a cluster (:mod:`~.solve`,
 :mod:`~.cluster`).
 
 To be solved, a game needs only the abstract methods, such as its layers, what each reads, and how a

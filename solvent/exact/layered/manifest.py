@@ -32,18 +32,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, LayerPlace, Read
+from solvent.exact.layered.store import KEEPS, SLACK
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError, parse_json, read_file, reporting
 from solvent.model.parameters import brief, shown
-
-SLACK = 1e-9
-"""Rounding may take values out of the possible range by this much."""
-
-
-KEEPS = ("all", "compact", "start")
-"""The values that a finished solution keeps: ``"all"``; ``"compact"``, exact values of layers in
-which the game may begin and rounded values of all others (:func:`~.store.pack`); or ``"start"``,
-only those of layers in which the game may begin."""
 
 STATES = 300
 """Number of states chosen; folders with another number cannot be read."""

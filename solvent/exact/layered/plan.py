@@ -22,8 +22,7 @@ from typing import NamedTuple
 import numpy as np
 
 from solvent.exact.layered.game import Layer, LayeredGame, LayerSample
-from solvent.exact.layered.manifest import KEEPS
-from solvent.exact.layered.store import LayerStore, pack
+from solvent.exact.layered.store import KEEPS, LayerStore, pack
 from solvent.model.parameters import check_choice
 
 # Approximate bytes of a layer on disk besides its numbers: its header and its record.
@@ -62,7 +61,7 @@ class Plan:
         layers: Number of layers. The solve can be resumed after each.
         disk: Largest size of the folder during the solve, in bytes.
         memory: Bytes of memory, on the machine that keeps the layers.
-        kept: Disk and memory for each of :data:`~.manifest.KEEPS` that can be chosen.
+        kept: Disk and memory for each of :data:`~.store.KEEPS` that can be chosen.
         traffic: Bytes sent to each other machine of a cluster; as many come back from all of them
             together.
         core_seconds: Processor time, estimated from a sample, in seconds.
@@ -84,7 +83,7 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     Args:
         game: The game to solve.
         in_folder: Whether layers are to be kept in a folder, not in memory.
-        keep: The values to keep, one of :data:`~.manifest.KEEPS`; ``"compact"`` is for folders.
+        keep: The values to keep, one of :data:`~.store.KEEPS`; ``"compact"`` is for folders.
 
     Raises:
         ValueError: If those values cannot be kept.
@@ -207,7 +206,7 @@ def memory_bytes(game: LayeredGame, *, in_folder: bool, keep: str = "all") -> in
         game: The game to solve.
         in_folder: Whether layers are kept in a folder, not in memory. Layers mapped into memory
             count, though the system can reclaim that.
-        keep: The values to keep, one of :data:`~.manifest.KEEPS`.
+        keep: The values to keep, one of :data:`~.store.KEEPS`.
     """
     solved = max(layer_bytes(game, layer) for layer in game.layers)
     if in_folder:

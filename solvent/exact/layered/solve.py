@@ -33,6 +33,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import (
     Block,
     BlockResult,
@@ -41,7 +42,7 @@ from solvent.exact.layered.game import (
     Read,
 )
 from solvent.exact.layered.plan import check_memory, memory_bytes
-from solvent.exact.layered.store import LayerFolder, LayerRecord, LayerStore
+from solvent.exact.layered.store import LayerRecord, LayerStore
 from solvent.exact.matrix_game import solve_matrix_games
 from solvent.model.arrays import Floats
 from solvent.model.cache import Packed, entry_path, kept

@@ -21,9 +21,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayeredGame, LayerPlace
 from solvent.exact.layered.manifest import random_places, successors
-from solvent.exact.layered.store import LayerFolder
 from solvent.exact.matrix_game import solve_matrix_game
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError

@@ -70,9 +70,10 @@ import numpy as np
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.envs.batch_simulator import Simulation
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Block, BlockResult, LayerPlace, Read, changes
 from solvent.exact.layered.solve import Workers, solve_layers
-from solvent.exact.layered.store import LayerFolder, LayerStore
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football.baselines import (
     PAPER,
     Constants,

@@ -29,17 +29,10 @@ from layered_games import (
 from refusals import assert_refused
 
 from solvent.exact import write_atomically
-from solvent.exact.layered.manifest import KEEPS
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import disk_bytes, memory_bytes
 from solvent.exact.layered.solve import LayeredSolution, solve_layers
-from solvent.exact.layered.store import (
-    LayerFolder,
-    LayerRecord,
-    LayerStore,
-    pack,
-    rounded_off,
-    unpack,
-)
+from solvent.exact.layered.store import KEEPS, LayerRecord, LayerStore, pack, rounded_off, unpack
 from solvent.model.files import LOCK, StoreError, locked, remove_temporary
 
 TEMPORARY = ".solvent-0123456789abcdef"

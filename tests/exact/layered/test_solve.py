@@ -19,7 +19,8 @@ from tree_checks import assert_solved_as_table
 from solvent.exact import SolvedGame, StoreError
 from solvent.exact.layered import plan as plans
 from solvent.exact.layered import solve as solving
-from solvent.exact.layered.manifest import KEEPS, STATES, random_places
+from solvent.exact.layered.folder import LayerFolder
+from solvent.exact.layered.manifest import STATES, random_places
 from solvent.exact.layered.plan import ResourceError, check_disk, check_memory, disk_bytes
 from solvent.exact.layered.solve import (
     LayeredSolution,
@@ -29,7 +30,7 @@ from solvent.exact.layered.solve import (
     solve_layers,
 )
 from solvent.exact.layered.spot_check import CheckedState, spot_check
-from solvent.exact.layered.store import LayerFolder, LayerStore
+from solvent.exact.layered.store import KEEPS, LayerStore
 from solvent.games.inventory.layers import InventoryLayers, InventorySolution
 from solvent.games.inventory.rules import Inventory, Shop
 from solvent.model import cache

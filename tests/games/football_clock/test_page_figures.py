@@ -13,12 +13,13 @@ from doc_pages import table_rows
 from layered_games import solve_in
 from timed_football import SMALL, TINY_FORMS, evaluate_pairs, tiny
 
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import LayerPlace
 from solvent.exact.layered.manifest import random_places
 from solvent.exact.layered.plan import disk_bytes, gigabytes, make_plan, values_bytes
 from solvent.exact.layered.solve import LayeredSolution, solve_layers
 from solvent.exact.layered.spot_check import solved_again, spot_check
-from solvent.exact.layered.store import LayerFolder, LayerStore, rounded_off
+from solvent.exact.layered.store import LayerStore, rounded_off
 from solvent.games import TimedFootball
 from solvent.games.football.report import LastHalf
 from solvent.games.football_clock.layers import FootballLayers, Layer, Players

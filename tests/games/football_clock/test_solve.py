@@ -18,9 +18,10 @@ from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
 
 from solvent.baselines.network import Network, NetworkPlayer, save_network
 from solvent.exact import Solution, solve
+from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
-from solvent.exact.layered.store import LayerFolder, LayerStore
+from solvent.exact.layered.store import LayerStore
 from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
