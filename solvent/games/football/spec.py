@@ -46,7 +46,7 @@ SPEC = GameSpec(
     scorer="solvent.games.football_clock.players:score_player",
     play="solvent.games.football_clock.transcript:session_of",
     simulator="solvent.games.football_clock.simulation:sampler_of",
-    pages="solvent.games.football.report:FootballPages",
+    pages="solvent.games.football_clock.report:TimedFootballPages",
     commands={
         "chart": Command(
             "solvent.games.football.commands:chart_commands",

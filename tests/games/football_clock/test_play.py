@@ -12,13 +12,12 @@ import pytest
 from reduced_football import MIXED
 from timed_football import tiny
 
-from solvent.games.football.report import (
-    QUICK_KICK,
-    FootballPages,
-    LastHalf,
-    everywhere,
-)
+from solvent.games.football.report import QUICK_KICK, everywhere
 from solvent.games.football.situation import Situation
+from solvent.games.football_clock.report import (
+    LastHalf,
+    TimedFootballPages,
+)
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.games.football_clock.transcript import table_of, transcript
@@ -199,6 +198,6 @@ def test_the_sections_of_a_page(half: LastHalf) -> None:
         ),
         (TimedSolution.of(tiny("half", timeouts=1)), "Points by time and place"),
     ):
-        known = FootballPages().untabled(solution)
+        known = TimedFootballPages().untabled(solution)
         assert known is not None
         assert [section.title for section in known.sections] == [*titles, "A game, play by play"]
