@@ -42,7 +42,7 @@ from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import FootballLosses, backup_of
-from solvent.games.football.solver.solved import solve_points
+from solvent.games.football.solver.points import solve_points
 from solvent.model.arrays import Floats
 
 # Constants from :func:`tune_constants` on the standard chart in 150 evaluations, rounded.

@@ -42,7 +42,8 @@ from solvent.exact.scoring import learned_exploitability
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import FootballLosses
-from solvent.games.football.solver.solved import FootballTable, solve_points
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.solved import FootballTable
 from solvent.model import TabularGame, TabularPolicy
 from solvent.scoring import policy_from
 from solvent.training import MaskedDQN, TrainingResult, train

@@ -26,7 +26,7 @@ from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import first_down_at, situation_at
-from solvent.games.football.solver.solved import call_sheet, solve_drive, solve_points
+from solvent.games.football.solver.points import call_sheet, solve_drive, solve_points
 from solvent.model import compile_game
 
 SLOW = 5.0

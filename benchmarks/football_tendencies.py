@@ -36,7 +36,8 @@ from solvent.games.football.solver.backup import (
     offence_view,
     respond,
 )
-from solvent.games.football.solver.solved import FootballTable, solve_football, solve_points
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model import TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
 

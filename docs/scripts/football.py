@@ -7,14 +7,8 @@ from pathlib import Path
 
 from rows_of_two import side_by_side
 
-from solvent.games.football.report import (
-    by_chart,
-    everywhere,
-    line_colour,
-    maps,
-    panel,
-    points_by_down,
-)
+from solvent.games.football.fourth_down import everywhere, maps
+from solvent.games.football.report import by_chart, line_colour, panel, points_by_down
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.report import panel as panels

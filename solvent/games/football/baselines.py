@@ -79,7 +79,8 @@ from solvent.games.football.chart import PENALTIES
 from solvent.games.football.chart_model import LAST_RUN
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.solver.backup import Strategies, backup_of, contests
-from solvent.games.football.solver.solved import football_table, solve_points
+from solvent.games.football.solver.points import solve_points
+from solvent.games.football.solver.solved import football_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
 

@@ -22,7 +22,7 @@ from solvent.model.parameters import check_choice
 
 if TYPE_CHECKING:
     from solvent.games.football.packed import PackedRules
-    from solvent.games.football.solver.solved import PointsSolution
+    from solvent.games.football.solver.points import PointsSolution
 
 # Numeric columns of a call sheet.
 _CALL_FIGURES = ("probability", "points lost")
@@ -193,7 +193,7 @@ def sheet(
     [dim]solvent chart sheet standard --down 3 --to-go 7 --to-goal 34[/]
     """
     from solvent.benchmark.progress import Bar
-    from solvent.games.football.solver.solved import call_sheet
+    from solvent.games.football.solver.points import call_sheet
 
     chart, numbers = load_chart(source), Ruleset.of(ruleset and parse_value(ruleset))
     usual = min(numbers.first_down, to_goal)
@@ -222,7 +222,7 @@ def _solved(
 ) -> tuple[tuple[PackedRules, ...], tuple[PointsSolution, ...]]:
     """The rules of each chart, with the numbers that a ruleset changes, and the endless game."""
     from solvent.games.football.packed import pack_rules
-    from solvent.games.football.solver.solved import solve_points, solve_two_charts
+    from solvent.games.football.solver.points import solve_points, solve_two_charts
 
     numbers = Ruleset.of(ruleset and parse_value(ruleset))
     rules = pack_rules(load_chart(source), numbers)

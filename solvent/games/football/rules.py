@@ -59,7 +59,6 @@ from solvent.games.football.expected_points import (
     read_expected_points,
     shipped_expected_points,
 )
-from solvent.games.football.packed import Nodes
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     OFFENCE,
@@ -75,6 +74,7 @@ from solvent.games.football.situation import (
     legal_actions,
     situation_text,
 )
+from solvent.games.football.table import Nodes
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame
 from solvent.model.game import Rules, merged
 from solvent.model.parameters import Spread, check_choice, check_flag, is_number, shown, spread

@@ -43,7 +43,7 @@ from solvent.games.football.expected_points import (
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.solved import solve_points, solve_two_charts
+from solvent.games.football.solver.points import solve_points, solve_two_charts
 
 # Codes in the form in which they are written.
 CODES_OF_RESULTS = {

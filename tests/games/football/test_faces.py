@@ -17,16 +17,18 @@ from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 from solvent.exact import SolvedTable, score, solve
 from solvent.games.football import packed as table_module
 from solvent.games.football.chart import Chart, cell_text, load_chart
-from solvent.games.football.packed import pack_rules
-from solvent.games.football.report import (
+from solvent.games.football.fourth_down import (
     GO,
     KICK,
     PUNT,
     QUICK_KICK,
     WAY_COLOURS,
-    FootballPages,
     everywhere,
     maps,
+)
+from solvent.games.football.packed import pack_rules
+from solvent.games.football.report import (
+    FootballPages,
     points_by_down,
     scored_baselines,
     sheets_data,
@@ -35,12 +37,8 @@ from solvent.games.football.report import (
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Position, Situation
-from solvent.games.football.solver.solved import (
-    SolvedFootball,
-    call_sheet,
-    solve_football,
-    solve_points,
-)
+from solvent.games.football.solver.points import call_sheet, solve_points
+from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.model import TabularPolicy, TooManyStatesError, compile_game
 from solvent.report.page import render
 

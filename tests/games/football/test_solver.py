@@ -69,15 +69,14 @@ from solvent.games.football.solver.backup import (
     rate_kick,
     respond,
 )
-from solvent.games.football.solver.solved import (
-    FootballTable,
+from solvent.games.football.solver.points import (
     PointsSolution,
     call_sheet,
     solve_drive,
-    solve_football,
     solve_points,
     solve_two_charts,
 )
+from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model import against
 from solvent.model.arrays import Bools, Floats
 

@@ -19,11 +19,10 @@ from solvent.envs.batch_simulator import Player, Simulation
 from solvent.exact import nash_conv, policy_value
 from solvent.exact.scoring import response_values
 from solvent.games.football.situation import Situation
+from solvent.games.football_clock.agent import AgentPlayer, ClockManagement
 from solvent.games.football_clock.layers import Asked, FootballLayers, Layer
 from solvent.games.football_clock.players import (
     BEST_RESPONSE,
-    AgentPlayer,
-    ClockManagement,
     PairEvaluation,
     PlayerLayers,
     optimal_player,

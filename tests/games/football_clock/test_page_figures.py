@@ -21,8 +21,9 @@ from solvent.exact.layered.solve import LayeredSolution, solve_layers
 from solvent.exact.layered.spot_check import solved_again, spot_check
 from solvent.exact.layered.store import LayerStore, rounded_off
 from solvent.games import TimedFootball
+from solvent.games.football_clock.agent import AgentPlayer
 from solvent.games.football_clock.layers import FootballLayers, Layer, Players
-from solvent.games.football_clock.players import AgentPlayer, PairLayers
+from solvent.games.football_clock.players import PairLayers
 from solvent.games.football_clock.report import LastHalf
 from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats

@@ -12,7 +12,7 @@ import pytest
 from reduced_football import MIXED
 from timed_football import tiny
 
-from solvent.games.football.report import QUICK_KICK, everywhere
+from solvent.games.football.fourth_down import QUICK_KICK, everywhere
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.report import (
     LastHalf,

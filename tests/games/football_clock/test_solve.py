@@ -26,7 +26,7 @@ from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
-from solvent.games.football.solver.solved import solve_points
+from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.layers import FootballLayers, Layer, equilibrium
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
