@@ -15,7 +15,7 @@ from doc_pages import check_figure
 from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 
 from solvent.exact import SolvedTable, score, solve
-from solvent.games.football import packed as table_module
+from solvent.games.football import table as table_module
 from solvent.games.football.chart import Chart, cell_text, load_chart
 from solvent.games.football.fourth_down import (
     GO,
