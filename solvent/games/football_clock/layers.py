@@ -41,8 +41,7 @@ downs and the punt formation, and one block more for the kicks.
 with h the points that a situation is roughly worth, a straight line in the yards to the goal and in
 those to go on each down, and Phi the normal distribution. Where points are what counts it is h.
 That shapes the payoffs, how many columns are decided, and how well games start from others, on all
-of which the time depends. What time-outs change is left out. (With the points of the last ticks of
-a half, solved for this, the estimated times are the same within a tenth.)
+of which the time depends. What time-outs change is left out.
 
 **Policies.** A policy of the whole game is far too large for a table: the second half has 250
 million states, and each would need thirty probabilities. So a policy is asked for its strategies
