@@ -264,10 +264,12 @@ def recomputed(
         tolerance: The largest allowed difference (:func:`solvent.benchmark.records.check_record`).
 
     Raises:
-        StoreError: If a figure differs.
-        ValueError: If the game has no baseline of a name in the record.
+        StoreError: If a figure differs, or the game has no baseline of a name in the record.
     """
-    own = task_record(game, [one.name for one in stated.baselines])
+    try:
+        own = task_record(game, [one.name for one in stated.baselines])
+    except ValueError as error:
+        raise StoreError(f"{where}: {error}") from error
     computed = replace(
         stated,
         optimum=own.optimum,

@@ -290,7 +290,7 @@ def solved(folder: Path) -> SolvedTask:
 
 
 def refused(folder: Path, message: str) -> None:
-    assert_refused([(folder, message)], solved, ValueError)
+    assert_refused([(folder, message)], solved, StoreError)
 
 
 @pytest.mark.parametrize("name", GAMES)
