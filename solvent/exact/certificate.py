@@ -12,8 +12,8 @@ least e(s) (u - P u >= e: u bounds the sum of the errors that play can still mee
 **Upper bound.** U bounds the value from above if no row rises under it (U is
 *excessive*; Puterman 1994, theorem 7.2.2). This holds for U = V + w if w falls along every row k by
 at least a(k) and its rounding. The optimum of the game whose rewards are a(k) plus twice their
-rounding is such a w. In a large game for one player, the expected numbers of moves under its policy
-are computed once, to a factor of 2, and multiples of them are tried for both u and w.
+rounding is such a w. Multiples of 1 and, in a game for one player, of the expected numbers of moves
+under its policy, which are computed once to a factor of 2, are tried for both u and w before.
 
 Both conditions are checked in floats for every state and row, including their rounding, wherever
 the values, u and w came from.
@@ -49,7 +49,6 @@ import numpy as np
 from solvent.exact.chain import Chain
 from solvent.exact.compilation import (
     induce,
-    raise_values,
     row_advantages,
     transitions_of,
 )
@@ -77,12 +76,6 @@ LEVELS = 8
 SMALL = 2000
 """Games of at most this many states get narrower bounds, which take longer."""
 
-SLACK = 8.0
-"""If the least multiple of an array fails as an upper bound, one larger by this factor is tried."""
-
-# An upper bound under which some row still rises after this many sweeps is given up.
-_LATER = 16
-
 NARROW = 1e-11
 """A bound this close, in units of the value at the start or of 1, is not improved unless a narrower
 one is requested."""
@@ -98,6 +91,12 @@ EPSILON = float(np.finfo(float).eps)
 
 BLOCK = 16
 """Number of terms of a start value that are added in floats; sums of blocks are added exactly."""
+
+Total: TypeAlias = Callable[[Floats, Floats], Floats]
+"""Maps gains of states or rows, and their tolerances, to the total gain of play, [S]."""
+
+Change: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
+"""Maps an array [S] to its rise in each state or along each row, and the rounding of that."""
 
 
 def bracket(
@@ -139,7 +138,7 @@ def bracket(
     if game.n_states <= SMALL:
         narrow = min(narrow, _NARROWER)
     achieved = value - rounding - _shortfall(game, values, weight, side, lengths, narrow)
-    beyond = _upper_bound(game, values, side, lengths, np.flatnonzero(weight), narrow)
+    beyond = _upper_bound(game, values, side, lengths, narrow)
     low, high = (achieved, beyond) if side > 0 else (-beyond, -achieved)
     return float(low), float(high)
 
@@ -288,6 +287,8 @@ def _proper_weights(game: TabularGame, policies: tuple[TabularPolicy, ...]) -> F
 
 def _lengths(game: TabularGame, weight: Floats) -> Floats | None:
     """Return expected numbers of moves under a policy, [S], to a factor of 2; None if unknown."""
+    if not components(game).cyclic.any():
+        return None  # One pass over the states finds the bounds.
     try:
         lengths = Chain(game.info.name, transitions_of(game), weight).lengths
     except CertificateError:
@@ -295,19 +296,44 @@ def _lengths(game: TabularGame, weight: Floats) -> Floats | None:
     return None if lengths is None else np.where(game.terminal, 0.0, lengths)
 
 
-def _in_proportion(gain: Floats, fall: Floats, lengths: Floats) -> Floats | None:
-    """Return a multiple of lengths that falls by at least the gains, [S]; None if there is none.
+def _multiples(
+    game: TabularGame,
+    values: Floats,
+    rise: Floats,
+    rounding: Floats,
+    change: Change,
+    lengths: Callable[[], Floats | None],
+    narrow: float,
+) -> Iterator[tuple[float, Floats]]:
+    """Yield narrow additions to the values that are multiples of 1 and of lengths.
 
     Args:
-        gain: Amounts by which it has to fall, in each state or along each row.
-        fall: Amounts by which the lengths themselves fall there.
-        lengths: [S] any array.
+        game: The game.
+        values: [S].
+        rise: The rise of the values, in each state under a policy or along each row.
+        rounding: The rounding of that.
+        change: The function that returns the rise of an array.
+        lengths: A function that returns the expected numbers of moves, [S], or None.
+        narrow: Largest addition at the start, in units of the value there or of 1.
+
+    Returns:
+        The largest rise that is left with each addition, rounding included, and the addition, [S].
     """
+    most = narrow * max(1.0, abs(_at_start(game, values)[0]))
+    gain = rise + 2 * rounding
     gains = gain > 0
-    if not (fall[gains] > 0).all():
-        return None
-    factor = float((gain[gains] / fall[gains]).max(initial=0.0))
-    return (1 + 8 * EPSILON) * factor * lengths
+    for shape in (lambda: np.where(game.terminal, 0.0, 1.0), lengths):
+        moves = shape()
+        if moves is None:
+            return
+        more, blur = change(moves)
+        fall = -more - blur
+        if (fall[gains] > 0).all():
+            factor = float((gain[gains] / fall[gains]).max(initial=0.0))
+            added = (1 + 8 * EPSILON) * factor * moves
+            if _at_start(game, added)[0] <= most:
+                more, blur = change(added)
+                yield float((rise + more + rounding + blur).max()), added
 
 
 def _shortfall(
@@ -342,19 +368,19 @@ def _shortfall(
         )
 
     rise, rounding = averaged(*_rises(game, -side * values, -side))
-    for moves in _shapes(game, lengths):
-        more, blur = averaged(*_rises(game, moves, 0))
-        below = _in_proportion(rise + 2 * rounding, -more - blur, moves)
-        if below is not None and _is_narrow(game, values, below, narrow):
-            more, blur = averaged(*_rises(game, below, 0))
-            if (rise + more + rounding + blur <= 0).all():
-                return sum(_at_start(game, below))
+
+    def change(debt: Floats) -> tuple[Floats, Floats]:
+        return averaged(*_rises(game, debt, 0))
+
+    for left, below in _multiples(game, values, rise, rounding, change, lengths, narrow):
+        if left <= 0:
+            return sum(_at_start(game, below))
     solve = chain_solver(game, weight)
     short, unmet = _bound(
         rise,
         rounding,
         lambda right, slack: solve(right, within=slack),
-        lambda debt: averaged(*_rises(game, debt, 0)),
+        change,
     )
     if unmet is not None:
         raise CertificateError(
@@ -369,7 +395,6 @@ def _upper_bound(
     values: Floats,
     side: int,
     lengths: Callable[[], Floats | None] = lambda: None,
-    policy: Ints | slice = slice(None),
     narrow: float = NARROW,
 ) -> float:
     """Bound the value at the start under every policy of the player who chooses.
@@ -379,7 +404,6 @@ def _upper_bound(
         values: [S] its supposed values.
         side: 1 if the player who chooses is player 0, else -1.
         lengths: A function that returns the expected numbers of moves under a policy, or None.
-        policy: The rows of that policy.
         narrow: A bound this close is not improved, as for :func:`bracket`.
 
     Raises:
@@ -391,23 +415,15 @@ def _upper_bound(
     cyclic = bool(components(game).cyclic.any())
     rise, rounding = _rises(game, values, side)
 
-    def candidates() -> Iterator[Floats]:
-        gain = rise + 2 * rounding
-        for moves in _shapes(game, lengths):
-            more, blur = _rises(game, moves, 0)
-            least = _in_proportion(gain[policy], (-more - blur)[policy], moves)
-            # Under other rows that are nearly as good, play may last longer.
-            for above in () if least is None else (least, SLACK * least):
-                if raise_values(transitions_of(game), rise + 1.5 * rounding, above, _LATER):
-                    yield above
+    def change(added: Floats) -> tuple[Floats, Floats]:
+        return _rises(game, added, 0)
 
     # Without cycles, one backward pass finds the largest total gain.
-    for above in candidates() if cyclic else ():
-        if _is_narrow(game, values, above, narrow):
-            more, blur = _rises(game, above, 0)
-            # If every row loses, so does every loop, and none has to be merged.
-            if (rise + more + rounding + blur < 0).all():
-                return sum(_at_start(game, values, above))
+    tried = _multiples(game, values, rise, rounding, change, lengths, narrow)
+    for left, above in tried if cyclic else ():
+        # If every row loses, so does every loop, and none has to be merged.
+        if left < 0:
+            return sum(_at_start(game, values, above))
     inside, blur, most = np.zeros(game.n_rows, bool), np.zeros(game.n_states), _acyclic_total(game)
     if cyclic:
         loops, inside, values, blur = _merge_loops(game, values, side)
@@ -417,7 +433,7 @@ def _upper_bound(
         rounding += blur[game.row_state] + game.expectation(blur, rewarded=False)
     rise[inside] = -np.inf
     try:
-        added, unmet = _bound(rise, rounding, most, lambda extra: _rises(game, extra, 0))
+        added, unmet = _bound(rise, rounding, most, change)
     except ImproperGameError:
         # Some loop gains with rounding in its favour. Does one gain without?
         try:
@@ -437,26 +453,6 @@ def _upper_bound(
     if cyclic:
         _refuse_nonterminating_play(game, values + sum(added))
     return sum(_at_start(game, values, *added))
-
-
-def _is_narrow(game: TabularGame, values: Floats, above: Floats, narrow: float) -> bool:
-    """Return whether the addition to the values is small enough at the start."""
-    return _at_start(game, above)[0] <= narrow * max(1.0, abs(_at_start(game, values)[0]))
-
-
-def _shapes(game: TabularGame, lengths: Callable[[], Floats | None]) -> Iterator[Floats]:
-    """Yield arrays whose multiples are tried as bounds: 1 in every state, and lengths, [S]."""
-    yield np.where(game.terminal, 0.0, 1.0)
-    moves = lengths() if components(game).cyclic.any() else None
-    if moves is not None:
-        yield moves
-
-
-Total: TypeAlias = Callable[[Floats, Floats], Floats]
-"""Maps gains of states or rows, and their tolerances, to the total gain of play, [S]."""
-
-Change: TypeAlias = Callable[[Floats], tuple[Floats, Floats]]
-"""Maps an array [S] to its rise in each state or along each row, and the rounding of that."""
 
 
 def _bound(

@@ -227,45 +227,6 @@ def row_advantages(
 
 
 @kernel()
-def raise_values(
-    transitions: Transitions,
-    fall: Floats,
-    values: Floats,
-    sweeps: int,
-) -> bool:
-    """Raise values until the expected value falls far enough along every row.
-
-    Args:
-        transitions: The transitions of the game.
-        fall: [K] the least fall along each row.
-        values: [S] the values; read and written.
-        sweeps: Largest number of sweeps over the states, alternately down and up.
-
-    Returns:
-        Whether the value falls far enough along every row.
-    """
-    row_start, outcome_start, next_state, probability = transitions
-    n = len(values)
-    for turn in range(sweeps):
-        raised = False
-        for i in range(n):
-            s = i if turn % 2 else n - 1 - i
-            for k in range(row_start[s], row_start[s + 1]):
-                lacking, moving = fall[k], 0.0
-                for o in range(outcome_start[k], outcome_start[k + 1]):
-                    if next_state[o] != s:
-                        lacking += probability[o] * (values[next_state[o]] - values[s])
-                        moving += probability[o]
-                if lacking > 0:
-                    # A little more than is lacking, so that rounding cannot undo it.
-                    values[s] += 1.01 * lacking / moving
-                    raised = True
-        if not raised:
-            return True
-    return False
-
-
-@kernel()
 def substitute(
     states: Ints, transitions: Transitions, weight: Floats, x: Floats, transposed: bool
 ) -> None:
