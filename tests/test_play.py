@@ -87,8 +87,8 @@ def test_the_dice_are_those_of_the_model() -> None:
     assert chisquare(counts[1:]).pvalue > 0.01
 
 
-def test_an_action_is_chosen_by_number_name_or_beginning() -> None:
-    for answer in ("1", "test luck", "TEST LUCK", " test luck ", "t"):
+def test_an_action_is_chosen_by_number_or_name() -> None:
+    for answer in ("1", "test luck", "TEST LUCK", " test luck "):
         record = Session([answer, "q"]).play(SMALL, seed=1)
         assert [d.action for d in record.decisions] == ["test luck"]
     choose = "here. Choose from: 0 keep, 1 test luck."
@@ -97,7 +97,6 @@ def test_an_action_is_chosen_by_number_name_or_beginning() -> None:
         "2": f"There is no '2' {choose}",
         "-1": f"There is no '-1' {choose}",
         "fly": f"There is no 'fly' {choose}",
-        "tests luck": "There is no 'tests luck' here; did you mean 'test luck'?",
     }.items():
         session = Session([wrong, "keep", "q"])
         assert [d.action for d in session.play(SMALL, seed=1).decisions] == ["keep"]
@@ -116,12 +115,11 @@ def test_a_play_can_be_left() -> None:
         assert session.shown[-1].startswith(f"{decided} decision")
 
 
-def test_where_there_is_no_choice_nothing_is_asked_and_that_is_said_once() -> None:
+def test_where_there_is_no_choice_nothing_is_asked() -> None:
     session = Session([])
     record = session.play(FightingFantasy(stamina=9, opponent_stamina=9, luck=0), seed=1)
     # An answer that is asked for would end it without a result.
     assert record.result in (0, 1)
-    assert session.text.count("There is no choice: keep.") == 1
     assert session.text.count("This round is") > 3
 
 

@@ -121,28 +121,6 @@ def show_columns(
     show_rows(console, list(columns), [*zip(*columns.values(), strict=True)], numbers=numbers)
 
 
-def show_blocks(console: Console, names: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Print a table of many columns in as few blocks of them below each other as fit.
-
-    Args:
-        console: The console to print on; its width is the largest width of a block.
-        names: The names of the columns; the first one begins every block.
-        rows: The cells of each row as texts, as many as there are names.
-    """
-    count = len(names) - 1
-    for size in range(count, 0, -1):
-        chosen = [[0, *range(1, count + 1)[at : at + size]] for at in range(0, count, size)]
-        tables = [
-            ([names[k] for k in own], [[row[k] for k in own] for row in rows]) for own in chosen
-        ]
-        if all(_fits(console, _table(console, *one)) for one in tables):
-            break
-    for number, one in enumerate(tables):
-        if number:
-            console.print()
-        show_rows(console, *one)
-
-
 def _table(
     console: Console,
     names: Sequence[str],

@@ -32,13 +32,12 @@ import numpy as np
 
 from solvent.exact import SolvedGame, SolvedTable, solve, state_visitation
 from solvent.exact.solver import solve_table
-from solvent.model import Game, JointAction, TabularPolicy, ValueScale, against, discounted
-from solvent.model.game import Alternating, deciders
+from solvent.model import JointAction, TabularPolicy, ValueScale, against, discounted
 from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names, signed
 from solvent.model.transforms import PARAMETER
-from solvent.play.session import ActionValue, roll, valued
+from solvent.play.line import ActionValue, roll, valued, who_acts
 
 # The largest number of equally good actions whose results are compared.
 _MOST_COMPARED = 6
@@ -85,17 +84,6 @@ class Choice:
     value: float
     actions: tuple[ActionValue, ...]
     replies: tuple[ActionValue, ...] = ()
-
-
-def who_acts(game: Game, state: Any) -> tuple[int, ...]:
-    """Return the players with a choice in a state; if nobody has one, the one on turn or player 0.
-
-    Args:
-        game: The rules.
-        state: A state in which the episode has not ended.
-    """
-    alone = game.turn(state) if isinstance(game, Alternating) else 0
-    return deciders(game, state) or (alone,)
 
 
 def results(solved: SolvedGame, state: Any, joint: JointAction) -> tuple[ValuedOutcome, ...]:

@@ -36,15 +36,15 @@ from solvent.exact import (
 )
 from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
+from solvent.explore.address import Query, View, link
 from solvent.explore.decision import choice_in, drill_position, why_tied
 from solvent.explore.learning import watched
-from solvent.explore.line import Query, View, link
 from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
 from solvent.model.parameters import brief, shown
 from solvent.model.text import game_text, interval
-from solvent.play.session import roll
+from solvent.play.line import roll
 from solvent.report.sections import Section, beside, pages_of, script_json, templates
 
 SCRIPTS = (

@@ -20,7 +20,7 @@ from solvent.baselines.q_learning import EPSILON, STEP_SIZE_EXPONENT
 from solvent.envs import Env
 from solvent.exact import SolvedTable
 from solvent.exact.evaluation import policy_value
-from solvent.explore.line import Query, number
+from solvent.explore.address import Query, number
 from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.arrays import Floats, Ints
 from solvent.model.game import words

@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from solvent.baselines import baseline_names, make_baseline
+from solvent.explore.address import View, number, one_of
 from solvent.explore.decision import (
     Choice,
     expected,
@@ -24,7 +25,6 @@ from solvent.explore.decision import (
     results,
     sweep,
 )
-from solvent.explore.line import Account, Line, View, costliest, number, one_of
 from solvent.explore.subject import Subject, Work, place_of
 from solvent.model import ValueScale
 from solvent.model.arrays import Ints
@@ -33,7 +33,7 @@ from solvent.model.parameters import check_choice
 from solvent.model.progress import OnProgress
 from solvent.model.scene import Cell, Grid, Scene
 from solvent.model.text import action_names, signed, state_facts
-from solvent.play.session import ActionValue
+from solvent.play.line import Account, ActionValue, Line, costliest
 from solvent.report.gap_attribution import losing_states
 from solvent.report.panel import Axis, value_axis
 from solvent.report.panel import Panel as Chart
@@ -127,7 +127,7 @@ def board_values(explorer: Subject, view: View, choice: Choice) -> Values:
         "eye_scale": scale,
         "eye": sides[eye],
         "total": scale.of(total),
-        "so_far": total - here.value(here.state),
+        "so_far": here.reward,
         "share": share,
         "told": _told(view),
         "curve": _curve(view, scale) if len(view.line.plies) > 1 else "",

@@ -15,7 +15,7 @@ from threading import Lock, Thread
 from typing import Any
 
 from solvent.exact import GapLocation, Score, SolvedGame, SolvedTable, with_table
-from solvent.explore.line import QUIZZES, Line, Query, View, number, one_of
+from solvent.explore.address import QUIZZES, Query, View, number, one_of
 from solvent.explore.states import States
 from solvent.model import TabularPolicy, cache
 from solvent.model.game import words
@@ -24,6 +24,7 @@ from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import GameSpec, spec_of
 from solvent.model.table_cache import game_identity
 from solvent.model.text import state_fields
+from solvent.play.line import Line
 from solvent.report.sections import Section, pages_of
 from solvent.report.solved import SolvedTask, game_record
 from solvent.report.state_map import BOARD, StateMap, state_map, state_map_section

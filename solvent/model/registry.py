@@ -73,7 +73,7 @@ _MINIGRID_IDS = "MiniGrid-"
 _ENVIRONMENT_ID = re.compile(r"([\w:-]+/)?[\w:.-]+-v\d+")
 
 UNDISCOUNTED = (
-    "solver", "layered", "simulator", "players", "scorer", "play",
+    "solver", "layered", "simulator", "players", "scorer",
 )  # fmt: skip
 """Fields that hold only for the game without a discount."""
 
@@ -152,8 +152,6 @@ class GameSpec:
             a game for one with its ``value`` and the ``optimum``; in a game for two with its
             ``exploitability``, and ``against``, which maps opponents, one of them a best response,
             to its values as player 0 (``first``), as player 1 (``second``) and on ``average``.
-        play: A function from a game to its own :class:`solvent.play.Session` in the terminal, or
-            to None for a form of the game that is played like any other.
         pages: A subclass of :class:`solvent.report.sections.GamePages`, which has the game's own
             sections of a report and of ``solvent explore``.
         commands: Further commands of ``solvent``, by name.
@@ -177,7 +175,6 @@ class GameSpec:
     simulator: Reference | None = None
     players: Reference | None = None
     scorer: Reference | None = None
-    play: Reference | None = None
     pages: Reference | None = None
     commands: Mapping[str, Command] = field(default_factory=dict)
     discount: float | str = 1

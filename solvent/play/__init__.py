@@ -12,22 +12,7 @@ In a state in which both players act at once, the best choice is a mixed strateg
 actions costs anything, because each has the value V* against the opponent's mixed strategy.
 """
 
-from solvent.play.session import (
-    MOST_ADVISED,
-    MOST_LISTED,
-    NEGLIGIBLE,
-    Decision,
-    Record,
-    Session,
-    play,
-)
+from solvent.play.line import NEGLIGIBLE
+from solvent.play.session import MOST_LISTED, Decision, Record, Session, play
 
-__all__ = [
-    "MOST_ADVISED",
-    "MOST_LISTED",
-    "NEGLIGIBLE",
-    "Decision",
-    "Record",
-    "Session",
-    "play",
-]
+__all__ = ["MOST_LISTED", "NEGLIGIBLE", "Decision", "Record", "Session", "play"]

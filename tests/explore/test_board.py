@@ -32,13 +32,13 @@ from solvent.explore.decision import (
     sweep,
     why_tied,
 )
-from solvent.explore.line import Account, Line, costliest
 from solvent.explore.panels import PANELS, read_games
 from solvent.explore.subject import MOST_RUNNING, Jobs
 from solvent.games import Nim
 from solvent.model import TabularPolicy, cache, registry
 from solvent.model.game import words
 from solvent.model.registry import GameSpec, game_specs
+from solvent.play.line import Account, Line, costliest
 from solvent.report.page import render as report
 
 LINES = ("lake", "greed", "tic-tac-toe", "goofspiel", "ff-combat", "gamebook", "soccer")
@@ -100,9 +100,9 @@ def test_a_line_is_its_address(name: str) -> None:
 
 def test_a_line_that_leaves_something_open_is_refused() -> None:
     rows = (
-        ("0", "names no outcome"),
-        ("9:0", r"move 1 is 9; allowed are 0 \(left\)"),
-        ("0:7", "allowed are 0 to 1"),
+        ("0", "needs the number of its outcome after a colon, from 0 to 1"),
+        ("9:0", r"move 1 is '9:0'; allowed are 0 \(left\)"),
+        ("0:7", "from 0 to 1"),
     )
     assert_refused(rows, lambda text: explorer("lake").line("", text))
 

@@ -16,8 +16,8 @@ from explored import served, solved
 
 from solvent.explore import Explorer
 from solvent.explore.decision import choice_in
-from solvent.explore.line import Line
 from solvent.explore.panels import PANELS
+from solvent.play.line import Line
 
 pytestmark = [
     pytest.mark.browser,

@@ -13,9 +13,9 @@ from two_players import OneShot
 from solvent import make_game
 from solvent.exact import solve, with_table
 from solvent.explore import Explorer, Library, make_app
-from solvent.explore.line import Line
 from solvent.explore.server import make_page_server
 from solvent.games.greed.solver import GreedSolution, solve_greed
+from solvent.play.line import Line
 
 # Forms of games that are solved at once, by the names that tests use.
 GAMES: dict[str, tuple[str, dict[str, Any]]] = {

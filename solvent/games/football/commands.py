@@ -12,7 +12,7 @@ from rich.console import Console
 
 from solvent.cli.groups import GameCommand
 from solvent.cli.parameters import parse_parameters, parse_value
-from solvent.cli.printing import facts, show_blocks, show_rows
+from solvent.cli.printing import facts, show_rows
 from solvent.games.football.chart import KICK_COLUMNS, cell_text, csv_text, load_chart
 from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.ruleset import Ruleset
@@ -115,8 +115,10 @@ def show(source: ChartArgument) -> None:
         heading: [cell_text(cell) for cell in cells] for heading, cells in loaded.columns.items()
     }
     plays = [(heading, *row) for heading, row in texts.items() if heading not in KICK_COLUMNS]
-    show_blocks(console, ("play", *loaded.letters), plays)
-    console.print()
+    for at in range(0, loaded.defences, 5):  # Five columns fit any terminal.
+        rows = [(heading, *row[at : at + 5]) for heading, *row in plays]
+        show_rows(console, ("play", *loaded.letters[at : at + 5]), rows)
+        console.print()
     # A punt has many results, so that its cells are wide: a line per defence.
     punts = [texts[heading] for heading in KICK_COLUMNS]
     headings = ("", *(f"punt {heading}" for heading in KICK_COLUMNS))

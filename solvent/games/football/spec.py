@@ -10,8 +10,9 @@ SPEC = GameSpec(
     make="solvent.games.football_clock.rules:football_strategy",
     rules=(
         "The offence calls a play or a kick, the defence a letter, at the same time; the\n"
-        "chart says what comes of it. Four downs to gain ten yards. A touchdown is 6\n"
-        "points and mostly 1 more, a field goal 3, a safety 2 for the other side."
+        "chart (`solvent chart show`) says what comes of it. Four downs to gain ten yards.\n"
+        "A touchdown is 6 points and mostly 1 more, a field goal 3, a safety 2 for the\n"
+        "other side."
     ),
     environments={
         "solvent/FootballStrategy-v0": Environment(
@@ -44,7 +45,6 @@ SPEC = GameSpec(
     solver="solvent.games.football_clock.solution:solved_football",
     layered="solvent.games.football_clock.solution:TimedSolution",
     scorer="solvent.games.football_clock.players:score_player",
-    play="solvent.games.football_clock.transcript:session_of",
     simulator="solvent.games.football_clock.simulation:sampler_of",
     pages="solvent.games.football_clock.report:TimedFootballPages",
     commands={

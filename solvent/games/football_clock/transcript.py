@@ -1,4 +1,4 @@
-"""Games of football with a clock told play by play with their odds, and football in the terminal.
+"""Games of football with a clock told play by play with their odds.
 
     solution = TimedSolution.open("half")
     lines = transcript(solution, (solution.policy, solution.policy), seed=1)
@@ -11,18 +11,12 @@ that of a tie. What changes it is dice, and the mistakes of a player who is not 
 """
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from io import StringIO
-from typing import Any, NamedTuple, TypeAlias, cast
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, TypeAlias
 
-from solvent.games.football.calls import LEGEND, short_text
-from solvent.games.football.chart import Chart
-from solvent.games.football.rules import ChartFootball
 from solvent.games.football.situation import situation_text
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.model import Game
-from solvent.play import Session
 
 Strategy: TypeAlias = Callable[[TimedPosition, int], Mapping[int, float]]
 """The probabilities of the actions that a player takes in a position."""
@@ -122,62 +116,3 @@ def _ball(game: TimedFootball, state: TimedPosition) -> str:
     if state.down:
         return f"{side}: {situation_text(game.loaded_ruleset, state.situation)}"
     return f"{side} kicks{' off' if state.phase == 'kickoff' else ''}"
-
-
-# In the terminal
-
-
-def chart_text(chart: Chart) -> list[str]:
-    """Return the chart as lines of 79 characters: plays by defences, in blocks of columns.
-
-    Args:
-        chart: The chart to write out.
-    """
-    from rich.console import Console
-
-    from solvent.cli.printing import show_blocks  # Playing needs no extra; what it prints does.
-
-    lines = StringIO()
-    rows = [(str(n), *map(short_text, cells)) for n, cells in enumerate(chart.cells, 1)]
-    show_blocks(Console(file=lines, width=79), ("", *chart.letters), rows)
-    return [*map(str.rstrip, lines.getvalue().splitlines()), *LEGEND.splitlines()]
-
-
-class FootballSession(Session):
-    """A session in which both sides call from a chart."""
-
-    @property
-    def rules(self) -> ChartFootball:
-        """The game."""
-        return cast(ChartFootball, self.game)
-
-    def acting(self, state: Any) -> tuple[int, ...]:
-        """The players who decide something: nobody has a free kick of another kind."""
-        if state.phase == "call":
-            return (0, 1)
-        return () if state.phase == "free kick" else (self.rules.who_decides(state),)
-
-    def numbers(self, state: Any, names: Mapping[int, str]) -> Mapping[int, int]:
-        """Number plays by their own numbers, then the kicks; other choices from 1."""
-        if state.phase == "call" and state.offence == self.player:
-            return {action + 1: action for action in names}
-        return dict(enumerate(names, 1))
-
-    def role(self, state: Any) -> str:
-        """Return the person's role at a question."""
-        if state.phase != "call":
-            return "you: "
-        return "you (offence): " if state.offence == self.player else "you (defence): "
-
-    def commands(self) -> Mapping[str, tuple[str, Callable[[Any], Sequence[str]]]]:
-        """Offer the chart to look at."""
-
-        def chart(state: Any) -> Sequence[str]:
-            return chart_text(self.rules.charts[state.offence])
-
-        return {"chart": ("what comes of every call", chart)}
-
-
-def session_of(game: Game) -> type[Session] | None:
-    """Return the type of session for a form of the game."""
-    return FootballSession if isinstance(game, ChartFootball) else None

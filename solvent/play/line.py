@@ -1,8 +1,5 @@
 """A line of play: a state and the moves from it, with the cost and the luck of each move.
 
-The address of a page determines the board: a line, the part of it that is shown, and the person's
-side. A loaded policy and the games played so far are not part of the address.
-
 In an address a line is its moves, separated by commas, such as ``3:17,0``. A move is the action of
 each player, separated by dots, and after a colon the number of the outcome, in the order in which
 the rules list the outcomes of the joint action. The number is left out if only one outcome is
@@ -22,37 +19,99 @@ worst action is chosen every time; decisions that matter little count little.
 
 import random
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
-from urllib.parse import urlencode
 
 from solvent.exact import SolvedGame
-from solvent.explore.decision import who_acts
 from solvent.model import Game, JointAction, Outcome, ValueScale
-from solvent.model.game import Words, deciders, words
-from solvent.model.parameters import check_integer, shown
+from solvent.model.game import Alternating, Words, deciders, words
+from solvent.model.parameters import shown
 from solvent.model.text import action_names
-from solvent.play.session import valued
-
-Query = Mapping[str, str]
-"""The part of an address after its question mark."""
 
 NUMBER = re.compile("[0-9]{1,9}")
 """The number of an action or an outcome."""
 
-# The parameters that are carried over from one address of the board to the next.
-_KEPT = ("game", "s", "line", "at", "me", "hide", "panel", "quiz", "queue")
-
-QUIZZES = ("drill", "mistakes")
-"""Kinds of quizzes: positions drawn at random, and the positions of one's own mistakes."""
-
-# Largest number of moves of a line.
+# Largest number of moves of a line that is written, and of moves in a row without a choice.
 _MOST_PLIES = 5000
 
-# Number of consecutive moves without a choice after which a game counts as never ending.
-_MOST_FORCED = 10_000
+NEGLIGIBLE = 1e-9
+"""A cost below this is rounding, and the action is one of the best."""
+
+
+@dataclass(frozen=True, slots=True)
+class ActionValue:
+    """An action of a player.
+
+    Attributes:
+        number: The number of the action.
+        name: The name of the action, in words.
+        value: The value of the action, to the player who chooses.
+        cost: The loss compared with the best action, at least 0.
+        chance: The probability of the action in the optimal strategy.
+    """
+
+    number: int
+    name: str
+    value: float
+    cost: float
+    chance: float
+
+
+def valued(
+    solved: SolvedGame, state: Any, player: int, names: Mapping[int, str] | None = None
+) -> tuple[ActionValue, ...]:
+    """Return the legal actions of a player with their values.
+
+    Args:
+        solved: The game.
+        state: A state of the solution, in which the episode has not ended.
+        player: The player.
+        names: The names of the actions; those of the game if left out.
+    """
+    scale = ValueScale(solved.game.info, player)
+    names = names or action_names(solved.game, state, player)
+    found = {a: scale.of(value) for a, value in solved.action_values(state, player).items()}
+    strategy = solved.policy(state, player)
+    best = max(found.values())
+    return tuple(
+        ActionValue(
+            action,
+            names[action],
+            value,
+            best - value if best - value >= NEGLIGIBLE else 0.0,
+            strategy.get(action, 0.0),
+        )
+        for action, value in found.items()
+    )
+
+
+def roll(outcomes: Sequence[Outcome], dice: random.Random) -> Outcome:
+    """Draw one of several outcomes by its probability.
+
+    Args:
+        outcomes: The outcomes.
+        dice: The source of randomness.
+    """
+    [outcome] = dice.choices(outcomes, [float(one.probability) for one in outcomes])
+    return outcome
+
+
+def who_acts(game: Game, state: Any) -> tuple[int, ...]:
+    """Return the players with a choice in a state; if nobody has one, the one on turn or player 0.
+
+    Args:
+        game: The rules.
+        state: A state in which the episode has not ended.
+    """
+    alone = game.turn(state) if isinstance(game, Alternating) else 0
+    return deciders(game, state) or (alone,)
+
+
+def for_reader(game: Game) -> Game:
+    """Return a game as a reader sees it, which may show more than the states that are solved."""
+    return game.for_reader() if isinstance(game, Words) else game
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +127,10 @@ class Ply:
         story: Description of the chance event; empty if there is none.
         costs: The cost of each player's action, 0 where it was optimal or the only one.
         stakes: The cost of each player's worst action.
+        best: The name of each player's best action, that of the action taken if it is as good;
+            empty where the player had no choice.
         luck: The part of the change that is luck, to player 0.
+        reward: The sum of rewards so far, to player 0.
         total: Rewards so far and the value of what follows, to player 0.
     """
 
@@ -80,7 +142,9 @@ class Ply:
     story: str
     costs: tuple[float, float]
     stakes: tuple[float, float]
+    best: tuple[str, str]
     luck: float
+    reward: float
     total: float
 
     @property
@@ -132,17 +196,18 @@ class Line:
         solved: The game with its optimum.
         start: The first state, as a reader sees it.
         plies: The moves.
+        seed: A seed of the stories that are told of chance.
     """
 
     solved: SolvedGame
     start: Any
     plies: tuple[Ply, ...] = ()
+    seed: int = 0
 
     @cached_property
     def game(self) -> Game:
         """The game as a reader sees it."""
-        rules = self.solved.game
-        return rules.for_reader() if isinstance(rules, Words) else rules
+        return for_reader(self.solved.game)
 
     @property
     def state(self) -> Any:
@@ -163,6 +228,11 @@ class Line:
     def totals(self) -> list[float]:
         """Rewards so far and the value of what follows, to player 0, before and after each move."""
         return [self.value(self.start), *(ply.total for ply in self.plies)]
+
+    @property
+    def reward(self) -> float:
+        """The sum of rewards so far, to player 0."""
+        return self.plies[-1].reward if self.plies else 0.0
 
     @property
     def total(self) -> float:
@@ -191,41 +261,23 @@ class Line:
         """Return the line with one move more.
 
         Args:
-            joint: The action of each player.
+            joint: The action of each player, which must be legal.
             outcome: The number of the outcome; one is drawn if left out.
             dice: Draws the outcome; if left out, only one may be possible.
 
         Raises:
-            ValueError: If an action or an outcome is not allowed here.
+            ValueError: If there is no such outcome, or it is left open.
         """
-        number = f"move {len(self.plies) + 1}"
-        if self.over:
-            raise ValueError(f"{number}: the episode is over")
-        if len(self.plies) >= _MOST_PLIES:
-            raise ValueError(f"a line has at most {_MOST_PLIES} moves here")
-        state = self.state
-        legal = self.game.legal_actions(state)
-        if len(joint) != len(legal) or any(
-            a not in own for a, own in zip(joint, legal, strict=True)
-        ):
-            names = [action_names(self.game, state, p).items() for p in range(len(legal))]
-            listed = [", ".join(f"{a} ({name})" for a, name in [*own][:12]) for own in names]
-            raise ValueError(
-                f"{number} is {'.'.join(map(str, joint))}; allowed are {' with '.join(listed)}"
-            )
-        outcomes = self.game.transition(state, joint)
+        outcomes = self.game.transition(self.state, joint)
         if outcome is None and dice is not None:
             weights = [float(one.probability) for one in outcomes]
             [outcome] = dice.choices(range(len(outcomes)), weights)
-        elif outcome is None and len(outcomes) > 1:
+        if outcome is None and len(outcomes) == 1:
+            outcome = 0
+        if outcome is None or outcome >= len(outcomes):
             raise ValueError(
-                f"{number} names no outcome; write a colon and its number, from 0 to "
-                f"{len(outcomes) - 1}"
-            )
-        outcome = outcome or 0
-        if not 0 <= outcome < len(outcomes):
-            raise ValueError(
-                f"{number} has outcome {outcome}; allowed are 0 to {len(outcomes) - 1}"
+                f"move {len(self.plies) + 1} needs the number of its outcome after a colon, from 0 "
+                f"to {len(outcomes) - 1}"
             )
         ply = self._ply(joint, outcome if len(outcomes) > 1 else None, outcomes[outcome])
         return replace(self, plies=(*self.plies, ply))
@@ -244,32 +296,42 @@ class Line:
         Raises:
             ValueError: If the move is not allowed here.
         """
+        move = f"move {len(self.plies) + 1}"
+        if self.over:
+            raise ValueError(f"{move}: the episode is over")
+        if len(self.plies) >= _MOST_PLIES:
+            raise ValueError(f"a line has at most {_MOST_PLIES} moves here")
         acted, colon, outcome = text.rpartition(":")
         if not (colon and NUMBER.fullmatch(outcome)):
             acted, outcome = text, ""
-        choosing = () if self.over else self.choosing() or (0,)
-        if dice is not None and choosing:
+        choosing = self.choosing() or (0,)
+        if dice is not None:
             choosing = (me,) if me in choosing else choosing[:1]
+        legal = self.game.legal_actions(self.state)
+        named = [action_names(self.game, self.state, player) for player in range(len(legal))]
         numbers = acted.split(".")
         if not all(map(NUMBER.fullmatch, numbers)):
-            names = {} if len(choosing) != 1 else action_names(self.game, self.state, choosing[0])
+            names = named[choosing[0]] if len(choosing) == 1 else {}
             numbers = [str(a) for a, name in names.items() if name.lower() == acted.lower()]
-            if not numbers:
-                listed = ", ".join(names.values()) or "numbers such as 3, 3:17 and 3.0:17"
-                raise ValueError(
-                    f"move {len(self.plies) + 1} is {shown(text)}; allowed are {listed}"
-                )
         joint = tuple(map(int, numbers))
         if len(joint) == 1 == len(choosing):
             joint = self.drawn({choosing[0]: joint[0]}, dice)
+        if len(joint) != len(legal) or any(
+            a not in own for a, own in zip(joint, legal, strict=True)
+        ):
+            listed = [
+                ", ".join(f"{a} ({name})" for a, name in [*own.items()][:12]) for own in named
+            ]
+            raise ValueError(f"{move} is {shown(text)}; allowed are {' with '.join(listed)}")
         return self.moved(joint, int(outcome) if outcome else None, dice)
 
     def _ply(self, joint: JointAction, outcome: int | None, found: Outcome) -> Ply:
         # The story of the dice is the same whenever the line is played again.
-        teller = random.Random(f"{len(self.plies)} {joint} {outcome}")
-        state, before = self.state, self.total
-        total = before - self.value(state) + float(found.reward) + self.value(found.state)
-        costs, stakes, told = [0.0, 0.0], [0.0, 0.0], []
+        teller = random.Random(f"{self.seed} {len(self.plies)} {joint} {outcome}")
+        state = self.state
+        reward = self.reward + float(found.reward)
+        total = reward + self.value(found.state)
+        costs, stakes, best, told = [0.0, 0.0], [0.0, 0.0], ["", ""], []
         acting = who_acts(self.game, state)
         for player, action in enumerate(joint):
             names = action_names(self.game, state, player)
@@ -278,8 +340,9 @@ class Line:
             if len(names) == 1:
                 continue
             own = valued(self.solved, self.solved_state(state), player, names)
-            [costs[player]] = (one.cost for one in own if one.number == action)
-            stakes[player] = max(one.cost for one in own)
+            [taken] = (one for one in own if one.number == action)
+            costs[player], stakes[player] = taken.cost, max(one.cost for one in own)
+            best[player] = min((taken, *own), key=lambda one: one.cost).name
         return Ply(
             state,
             joint,
@@ -289,7 +352,9 @@ class Line:
             words(self.game).tell(state, joint, found, teller),
             (costs[0], costs[1]),
             (stakes[0], stakes[1]),
-            total - before + costs[0] - costs[1],
+            (best[0], best[1]),
+            total - self.total + costs[0] - costs[1],
+            reward,
             total,
         )
 
@@ -306,7 +371,7 @@ class Line:
         line = self
         if max(map(len, self.game.info.actions)) == 1:
             return line  # No player ever has a choice, and each move is a click.
-        for _ in range(_MOST_FORCED):
+        for _ in range(_MOST_PLIES):
             choosing = line.choosing()
             if line.over or (choosing if player is None else player in choosing):
                 return line
@@ -357,85 +422,3 @@ def costliest(line: Line, player: int | None, most: int) -> list[int]:
     players: Sequence[int] = (0, 1) if player is None else (player,)
     cost = {n: sum(ply.costs[p] for p in players) for n, ply in enumerate(line.plies)}
     return sorted((n for n in cost if cost[n] > 0), key=lambda n: -cost[n])[:most]
-
-
-def link(page: str, **query: Any) -> str:
-    """Return the address of a page on the server.
-
-    Args:
-        page: The word for the page.
-        query: The parts of the query; those that are None or empty are left out.
-    """
-    said = {name: value for name, value in query.items() if value is not None and value != ""}
-    return f"/{page}?{urlencode(said, safe=',:.')}" if said else f"/{page}"
-
-
-@dataclass(frozen=True, eq=False)
-class View:
-    """A view of the board.
-
-    Attributes:
-        query: The query of the address.
-        line: The whole line.
-        at: The number of moves that are shown.
-        me: The person's side; None if a person chooses for both.
-    """
-
-    query: Query
-    line: Line
-    at: int
-    me: int | None
-
-    @cached_property
-    def here(self) -> Line:
-        """The line as far as it is shown."""
-        return self.line.upto(self.at)
-
-    @property
-    def quiz(self) -> str:
-        """The way in which the person is asked for the best action; empty if not at all."""
-        return self.query.get("quiz", "")
-
-    @property
-    def hidden(self) -> bool:
-        """Return whether values are hidden: on request while playing, and before an answer."""
-        if self.quiz:
-            return "answer" not in self.query
-        return self.query.get("hide") == "1" and not self.here.over
-
-    def address(self, **changes: Any) -> str:
-        """Return the address of the same view with changes.
-
-        Args:
-            changes: Parts of the query; None leaves a part out.
-        """
-        return link("board", **{**{name: self.query.get(name) for name in _KEPT}, **changes})
-
-
-def number(query: Query, name: str, default: int, low: int, high: int) -> int:
-    """Return a whole number of an address.
-
-    Raises:
-        ValueError: If it is none, or out of range.
-    """
-    text = query.get(name, "").strip()
-    if not text:
-        return default
-    whole = re.fullmatch("-?[0-9]{1,15}", text.replace("−", "-"))
-    return check_integer(int(whole[0]) if whole else text, name, low, high)
-
-
-def one_of(query: Query, name: str, allowed: Iterable[int]) -> int | None:
-    """Return a number of an address that has to be one of several; None if it is left out.
-
-    Raises:
-        ValueError: If it is another.
-    """
-    text = query.get(name, "").strip()
-    if not text:
-        return None
-    numbers = {str(one): one for one in allowed}
-    if text not in numbers:
-        listed = ", ".join(list(numbers)[:20])
-        raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
-    return numbers[text]
