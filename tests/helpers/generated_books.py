@@ -37,14 +37,7 @@ def generated_book(
     That is: losses besides and invulnerability in fights, division, probabilities of many digits,
     and flags that are set at the start. The rest of the book is drawn as without.
     """
-    return parse_book(generated_text(sections, seed, endurance, rare=rare).encode())
-
-
-def generated_text(
-    sections: int = 350, seed: int = 0, endurance: int = 25, *, rare: bool = False
-) -> str:
-    """The same as a file."""
-    return json.dumps(_Writer(sections, seed, endurance, rare).book())
+    return parse_book(json.dumps(_Writer(sections, seed, endurance, rare).book()).encode())
 
 
 class _Writer:

@@ -134,39 +134,31 @@ def test_arrays_that_do_not_fit_are_refused() -> None:
     assert_refused(refused, lambda P, rewards, how: from_arrays(P, rewards, **how))
 
 
-def test_folding_a_player_averages_its_rows(pig: Any) -> None:
-    policy = random_policy(pig, 1, 1)
-    folded = against(pig, policy)
-    assert (folded.action_count[1] <= 1).all()
-    assert (folded.mask[0] == pig.mask[0]).all()
-    assert (folded.turn == pig.turn).all()
-    values = np.random.default_rng(1).random(pig.n_states)
-    before, after = pig.expectation(values), folded.expectation(values)
-    for s in range(pig.n_states):
-        rows = before[pig.row_start[s] : pig.row_start[s + 1]]
-        grid = rows.reshape(pig.action_count[0][s], pig.action_count[1][s])
-        expected = grid @ policy.probabilities[s][pig.mask[1][s]]
-        got = after[folded.row_start[s] : folded.row_start[s + 1]]
-        np.testing.assert_allclose(got, expected, rtol=0, atol=1e-15)
-
-
+@pytest.mark.parametrize("kind", ["alternating", "simultaneous"])
 @pytest.mark.parametrize("player", [0, 1])
-def test_outcomes_of_a_folded_row_keep_the_order_of_the_rows_it_was_made_of(player: int) -> None:
-    """So that the folded game, and what is stored under its hash, is the same everywhere."""
-    table = compile_game(RandomGame(3, "simultaneous", cyclic=True, size=60))
-    folded = against(table, TabularPolicy.uniform(table, player=player))
-    other = 1 - player
+def test_outcomes_of_a_folded_row_are_those_of_the_rows_it_was_made_of(
+    kind: str, player: int
+) -> None:
+    """In their order: what is stored under the folded game's hash is the same everywhere."""
+    table = compile_game(RandomGame(3, kind, cyclic=True, size=60))
+    policy, other = random_policy(table, player, 1), 1 - player
+    folded = against(table, policy)
+    assert (folded.action_count[player] <= 1).all()
+    assert (folded.mask[other] == table.mask[other]).all()
+    assert np.array_equal(folded.turn, table.turn)
     for k in range(folded.n_rows):
         s, action = int(folded.row_state[k]), int(folded.row_action[other][k])
         merged = [
-            (int(table.next_state[i]), table.outcome_reward[i])
+            (table.next_state[i], table.outcome_reward[i], share * table.probability[i])
             for row in range(table.row_start[s], table.row_start[s + 1])
             if table.row_action[other][row] == action
+            if (share := policy.probabilities[s, table.row_action[player][row]]) > 0
             for i in range(table.outcome_start[row], table.outcome_start[row + 1])
         ]
         span = slice(folded.outcome_start[k], folded.outcome_start[k + 1])
-        targets, rewards = folded.next_state[span], folded.outcome_reward[span]
-        assert list(zip(targets.tolist(), rewards.tolist(), strict=True)) == merged
+        columns = (folded.next_state, folded.outcome_reward, folded.probability)
+        found = np.column_stack([column[span] for column in columns])
+        np.testing.assert_allclose(found, merged, rtol=0, atol=1e-15)
 
 
 def test_reachable_states_keep_their_meaning() -> None:
@@ -311,15 +303,6 @@ def test_the_mode_of_a_policy_takes_the_most_probable_action(pig: Any) -> None:
     # Somewhere it is not the first that is possible.
     assert (mode.probabilities[:, 1] > 0)[chances[:, 0] > 0].any()
     assert (mode.player, mode.name) == (policy.player, f"{policy.name} (mode)")
-
-
-def test_a_policy_knows_which_game_it_is_for(pig: Any) -> None:
-    other = compile_game(Pig(target=7, sides=4))
-    message = (
-        f"^policy 'uniform' was made for the model {other.model_hash[:12]}, "
-        f"but this pig is the model {pig.model_hash[:12]}$"
-    )
-    assert_refused([(pig, TabularPolicy.uniform(other, player=1), message)], against)
 
 
 STATE = r"state Turn\(player=\d, scores=\(0, 0\), total=\d\)"
