@@ -18,11 +18,9 @@ from gymnasium.vector import AutoresetMode
 from interpreters import fresh
 from random_games import RandomGame
 from rational_tables import random_rows, table_of
-from reduced_football import reduced_points
 from refusals import assert_refused
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 from table_simulation import TableSampler
-from timed_football import CHART, CLOCK, RULES
 from two_players import OneShot, random_pool
 
 from solvent import make_game, policy_value, register_envs, solve, state_visitation
@@ -42,8 +40,6 @@ from solvent.envs.sampling import (
     unpacked_row,
 )
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.games.football.chart import csv_text
-from solvent.games.football.ruleset import Ruleset
 from solvent.model import (
     GymnasiumTable,
     TabularGame,
@@ -202,6 +198,8 @@ MAKERS: dict[str, Callable[[], Any]] = {
     "both seats, vector": lambda: VectorEnv(BothSeats(GREED, 2)),
     "seat vector": lambda: VectorEnv(GREED, 2, POOL),
     "simulated vector": lambda: VectorEnv(SAMPLER, 2, [Uniform()]),
+    "football": lambda: gym.make("solvent/FootballHalf-v0").unwrapped,
+    "football, vector": lambda: gym.make_vec("solvent/FootballHalf-v0", num_envs=2),
 }
 
 
@@ -219,6 +217,19 @@ def test_an_unknown_option_is_refused_and_changes_nothing(kind: str) -> None:
         assert repr(env.reset()) == repr(other.reset())
         if kind == "aec":
             assert repr(env.observe("player_0")) == repr(other.observe("player_0"))
+
+
+@pytest.mark.parametrize(
+    "kind", [kind for kind in MAKERS if "aec" not in kind and "parallel" not in kind]
+)
+def test_an_environment_that_was_pickled_plays_on(kind: str) -> None:
+    """As subprocess vector environments send it."""
+    env = MAKERS[kind]()
+    env.reset(seed=3)
+    twin = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside
+    action = np.zeros(env.num_envs, np.int64) if "vector" in kind else 0
+    expected, told = ((one.step(action), one.reset()) for one in (env, twin))
+    assert data_equivalence(told, expected, exact=True)
 
 
 def test_the_model_read_back_as_a_game_has_the_same_value() -> None:
@@ -353,90 +364,6 @@ def test_a_spec_survives_json() -> None:
     assert (same.reset(seed=1)[0] == envs.reset(seed=1)[0]).all()
 
 
-# By id, parameters with which the table or the sampler is small.
-SMALL_FORMS: dict[str, dict[str, Any]] = {
-    "solvent/Blackjack-v0": {},
-    "solvent/CarRental-v0": {"capacity": 3},
-    "solvent/DynaMaze-v0": {},
-    "solvent/Blotto-v0": {},
-    "solvent/EquipmentReplacement-v0": {},
-    "solvent/FamilyActions-v0": {"rooms": 3},
-    "solvent/FamilyGap-v0": {"rooms": 3},
-    "solvent/FamilyHorizon-v0": {"rooms": 3},
-    "solvent/FamilyNoise-v0": {"rooms": 3},
-    "solvent/FamilySparse-v0": {"rooms": 3},
-    "solvent/FFCombat-v0": {"stamina": 4},
-    "solvent/FFCombatRandom-v0": {"stamina": [2, 4], "opponent_stamina": 4},
-    "solvent/FootballStrategy-v0": {"opponent": "uniform", "to_goal": 4},
-    "solvent/FootballAgent-v0": {"opponent": "uniform", "to_goal": 4},
-    "solvent/FootballDrive-v0": {"start": 20, "field": 20},
-    "solvent/Gamebook-v0": {},
-    "solvent/Gambler-v0": {"goal": 10},
-    "solvent/Gridworld-v0": {},
-    "solvent/Goofspiel-v0": {"cards": 3},
-    "solvent/GoofspielSmall-v0": {"cards": 3},
-    "solvent/Greed-v0": {"limit": 8, "opponent": "uniform"},
-    "solvent/GreedSmall-v0": {"limit": 8, "opponent": "uniform"},
-    "solvent/Inventory-v0": {},
-    "solvent/Nim-v0": {"heaps": [1, 2]},
-    "solvent/NimMisere-v0": {"heaps": [1, 2]},
-    "solvent/NinthTide-v0": {"book": "red-lamp"},
-    "solvent/Pig-v0": {"target": 6},
-    "solvent/Racetrack-v0": {"track": "bend"},
-    "solvent/RacetrackBend-v0": {},
-    "solvent/RandomWalk-v0": {},
-    "solvent/RandomWalk19-v0": {},
-    "solvent/WindyGridworld-v0": {"moves": "king"},
-    "solvent/RockPaperScissors-v0": {},
-    "solvent/Soccer-v0": {},
-    "solvent/TicTacToe-v0": {"opponent": "uniform"},
-    "solvent/FootballTwoMinutes-v0": {"clock": CLOCK, "to_goal": 5},
-    "solvent/FootballHalf-v0": {"clock": CLOCK},
-    "solvent/FootballSecondHalf-v0": {"clock": CLOCK},
-    "solvent/FootballGame-v0": {"clock": CLOCK},
-    "solvent/Yahtzee-v0": {"boxes": "aces,chance,yahtzee"},
-}
-
-
-@pytest.fixture(scope="module")
-def football(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    """Parameters of a football on a short field."""
-    folder: Path = tmp_path_factory.mktemp("football")
-    chart, points = folder / "chart.csv", folder / "points.json"
-    chart.write_text(csv_text(CHART), encoding="utf-8")
-    points.write_text(reduced_points(CHART, Ruleset.of(RULES)).json_text(), encoding="utf-8")
-    return {"chart": str(chart), "ruleset": RULES, "expected_points": str(points)}
-
-
-def continued(env: Any, actions: list[Any]) -> list[Any]:
-    """What follows some actions, and a reset."""
-    told = [*(env.step(action)[:4] for action in actions), env.reset()[:1]]
-    return [np.asarray(part).tolist() for parts in told for part in parts]
-
-
-@pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(n, marks=[pytest.mark.slow] if n == "solvent/FootballTwoMinutes-v0" else [])
-        for n in ENVIRONMENTS
-    ],
-)
-def test_an_environment_that_was_pickled_plays_on(name: str, football: dict[str, Any]) -> None:
-    """As subprocess vector environments send it."""
-    parameters = dict(SMALL_FORMS[name])
-    if ENVIRONMENTS[name].game == "football-strategy":
-        without = "" if name in NAMES else "expected_points"
-        parameters |= {key: value for key, value in football.items() if key != without}
-    for env, kind, actions in (
-        (gym.make(name, **parameters), Env, [0]),
-        (gym.make_vec(name, num_envs=2, **parameters), VectorEnv, [np.zeros(2, np.int64)] * 5),
-    ):
-        env.reset(seed=3)
-        twin = pickle.loads(pickle.dumps(env))  # noqa: S301 - nothing from outside
-        assert type(twin.unwrapped) is type(env.unwrapped) is kind
-        assert continued(twin, actions) == continued(env, actions)
-
-
 def test_equal_parameters_in_another_form_share_one_table() -> None:
     for parameter, forms in (("stamina", ((3, 5), [3, 5])), ("luck", (3, np.int64(3)))):
         envs = [gym.make("solvent/FFCombat-v0", **{parameter: form}).unwrapped for form in forms]
@@ -534,19 +461,6 @@ def test_the_figures_are_what_is_computed(row: tuple[str, ...]) -> None:
 
 
 LONG_COMBAT = FightingFantasy(stamina=12, opponent_stamina=(3, 12), luck=4)
-
-
-def test_a_picture_is_an_rgb_array_of_constant_size() -> None:
-    env = Env(LONG_COMBAT, render_mode="rgb_array")
-    pictures = []
-    for seed in range(20):
-        env.reset(seed=seed)
-        while not env.episode.over:
-            pictures.append(env.render())
-            env.step(1)
-    [(dtype, shape)] = {(picture.dtype, picture.shape) for picture in pictures}
-    assert (dtype, len(shape)) == (np.uint8, 3)
-    assert len(np.unique(pictures[-1])) > 10
 
 
 def test_a_window_opens_follows_the_play_and_closes(monkeypatch: pytest.MonkeyPatch) -> None:

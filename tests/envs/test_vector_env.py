@@ -223,4 +223,10 @@ def test_pictures_of_all_environments() -> None:
         at, _ = text.reset(seed=3)
         assert text.render() == tuple(rules.draw(table.states[s]) for s in at.tolist())
         image.reset(seed=3)
-        assert len({picture.shape for picture in image.render()}) == 1
+        pictures = [*image.render()]
+        for _ in range(3):
+            image.step(np.zeros(5, np.int64))
+            pictures += image.render()
+        [(shape, dtype)] = {(one.shape, one.dtype) for one in pictures}
+        assert (len(shape), dtype) == (3, np.uint8)
+        assert len(np.unique(pictures[-1])) > 10
