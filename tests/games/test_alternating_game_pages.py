@@ -129,18 +129,6 @@ def by_points_left(sides: int, limit: int = 100) -> tuple[Any, Any]:
     return ratings.normal[::-1, ::-1], ratings.normal_roll[::-1, ::-1]
 
 
-def test_only_the_points_left_count() -> None:
-    ratings, dice = by_points_left(6)
-    smaller, fewer = by_points_left(6, 60)
-    assert (ratings[:61, :61] == smaller).all()
-    assert (dice[:61, :61] == fewer).all()
-    larger, inner = solve_greed(9, 4), solve_greed(6, 4)
-    assert (larger.normal[3:, 3:] == inner.normal).all()
-    assert (larger.last_roll[3:, 3:] == inner.last_roll).all()
-    for limit in (1, 20, 77):
-        assert solve_greed(limit).value == ratings[limit, limit]
-
-
 @pytest.mark.parametrize("row", table("greed", "sides"), ids=lambda row: row[0])
 def test_the_rating_can_be_read_off_far_from_the_limit(row: tuple[str, ...]) -> None:
     sides = int(row[0])
