@@ -372,7 +372,7 @@ REFUSED: list[tuple[str, str]] = [
     ("score unifrom pig", "Did you mean 'uniform'?"),
     ("score uniform pig --solution OUT", "--solution is for games that are solved layer by layer"),
     ("score POLICY --solution OUT", "--solution is for games that are solved layer by layer"),
-    ("score uniform yahtzee --mode", "--mode is for policies in tables and for networks, not for"),
+    ("score greedy yahtzee --mode", "--mode is for policies in tables and for networks, not for"),
     ("score uniform", "'uniform' is not a file; to score a baseline, give its game after it"),
     ("score POLICY ff-combat --luck 8", "was made for the model"),
     ("score POLICY", "names no game; write the game after the file"),
@@ -392,7 +392,7 @@ REFUSED: list[tuple[str, str]] = [
     ("solve FrozenLake-v1 --map-name x", "FrozenLake-v1 cannot be made (KeyError"),
     ("solve Taxi-v4 --fickle-passenger", "TaxiEnv does not follow its own P; allowed is False"),
     ("solve inventory --tolerance 1e-30", "--tolerance is for games that are solved or scored by"),
-    ("score uniform yahtzee --top 3", "--top is for games that are solved or scored by their"),
+    ("score greedy yahtzee --top 3", "--top is for games that are solved or scored by their"),
     (
         "solve FrozenLake-v1 --is-slippery False",
         "is_slippery is the text 'False'; allowed are true",

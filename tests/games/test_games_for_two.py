@@ -161,10 +161,9 @@ SMALL = Pig(target=14, sides=3)
 def test_published_at_41_to_49() -> None:
     """Hold from 22 on, but roll at 27 (E. Farmer 2014); 21 is the most frequent total."""
     solution: Any = solve(Pig())
-    found = hold_surface(solution.table, solution.solution)
-    assert found.action[41, 49, [21, 22, 26, 27, 28]].tolist() == [0, 1, 1, 0, 1]
-    assert found.runs[41, 49] > 1
-    at = found.hold_at
+    action, _ = hold_surface(solution.table, solution.solution)
+    assert action[41, 49, [21, 22, 26, 27, 28]].tolist() == [0, 1, 1, 0, 1]
+    at = (action == 1).argmax(axis=2)
     assert np.bincount(at[at > 0]).argmax() == 21
 
 

@@ -183,10 +183,15 @@ class Block(Model):
         return {"again": True} if value == "again" else value
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """Check that the block has one way on, with reachable cases and complete chances."""
+        """Check that the block has one way on, which leads somewhere in every state."""
         yield from _should_be_one(self, "way on", WAYS_ON)
-        if any(case.when == 1 for case in (self.branch or ())[:-1]):
-            yield ("branch",), "what follows a case without when can never apply; give it a when"
+        *cases, last = [case.when == 1 for case in self.branch or ()] or [True]
+        if any(cases) or not last:
+            cure = "write it for all states that the cases before it leave"
+            yield ("branch",), f"the last case, and only this one, should have no when; {cure}"
+        if self.choices and all(choice.when != 1 for choice in self.choices):
+            cure = "write one without, so that there is always something to choose"
+            yield ("choices",), f"every choice has a when; {cure}"
         total = sum((chance.probability for chance in self.chances or ()), Fraction(0))
         if self.chances is not None and total != 1:
             rest = f"{abs(1 - total)} {'is missing' if total < 1 else 'is too much'}"
@@ -473,7 +478,7 @@ class Book(Preamble):
     :func:`~solvent.games.gamebook.loader.load_book`.
     """
 
-    model_config = ConfigDict(extra="allow")
+    model_config = ConfigDict(extra="forbid")
 
     format: Literal["solvent-gamebook"]
     version: Literal[1]

@@ -1,9 +1,8 @@
 """Checks of a whole book: that there is always a way on, and never one back.
 
 Sections lead to sections. Where they lead in circles a book has no end, and where nothing leads to
-a section it need not have been written. Within a section a branch, or choices, must leave the
-player somewhere whatever the state, and a random table must have a row for each number from the
-least to the largest result.
+a section it need not have been written. Within a section a random table must have a row for each
+number from the least to the largest result, and the conditions of a branch should not overlap.
 
 Conditions are examined for all values that names can have; where these are too many, for the
 numbers that stand in the conditions, those beside them, and the largest and smallest values. The
@@ -12,10 +11,9 @@ that no state can have: more items than a slot holds, and more or fewer discipli
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from functools import cache
 from itertools import combinations
 from math import prod
-from typing import Literal, NamedTuple, TypeAlias
+from typing import Literal, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,23 +32,6 @@ Written: TypeAlias = Callable[[Path], object]
 """A function that returns the data in the file at a path."""
 
 
-class Verdict(NamedTuple):
-    """The gaps and overlaps of several conditions.
-
-    Attributes:
-        gap: Values for which no condition holds, such as ``" with gold = 3"``; None if one always
-            does.
-        never: Indices of conditions that never hold.
-        always: Indices of conditions that always hold.
-        overlaps: Pairs of conditions that can hold at once, each with values as in `gap`.
-    """
-
-    gap: str | None
-    never: list[int]
-    always: set[int]
-    overlaps: list[tuple[int, int, str]]
-
-
 def check_whole(book: Book, written: Written) -> Iterator[Found]:
     """Find the faults of a book beyond those of its single parts.
 
@@ -59,17 +40,12 @@ def check_whole(book: Book, written: Written) -> Iterator[Found]:
         written: Returns the content of the file at a path.
     """
     yield from _unused(book)
-
-    @cache
-    def verdict_on(conditions: tuple[Expression, ...]) -> Verdict | None:
-        return look_at(book, conditions)
-
     for node in book.nodes.values():
         yield from _check_repeat(book, node)
         if isinstance(node.exit, Roll):
             yield from _check_rows(book, node)
-        elif node.block.way_on in _CASES:
-            yield from _check_cases(node, verdict_on, written)
+        elif node.block.branch:
+            yield from _check_branch(book, node, written)
     yield from _check_order(book)
 
 
@@ -115,22 +91,6 @@ def _check_order(book: Book) -> Iterator[Found]:
         yield (*node.path, "goto"), message, "error"
 
 
-# Findings on gaps, on cases that never apply, and on overlaps.
-_CASES = {
-    "branch": (
-        "no case of the branch applies{}; end the branch with a case without when",
-        "the case {!r} can never apply; correct it, or remove it",
-        "the conditions {} and {} hold both{}, and the first applies; let only one of them hold, "
-        "or make the last case the otherwise",
-    ),
-    "choices": (
-        "there is nothing to choose{}; offer one choice without when",
-        "the choice {!r} is never offered; correct it, or remove it",
-        "",
-    ),
-}
-
-
 def _check_rows(book: Book, node: PlacedBlock) -> Iterator[Found]:
     """Check that the rows of a random table contain each number that can result, and once only."""
     least, most = bounds(node.exit.dice, book.ranges)
@@ -152,83 +112,53 @@ def _check_rows(book: Book, node: PlacedBlock) -> Iterator[Found]:
         following, before = max(following, high + 1), row
 
 
-def _check_cases(
-    node: PlacedBlock,
-    verdict_on: Callable[[tuple[Expression, ...]], Verdict | None],
-    written: Written,
-) -> Iterator[Found]:
-    """Check that a case always applies or a choice is always offered, and that each can be."""
-    way = node.block.way_on
-    path, (gap, never, overlap) = (*node.path, way), _CASES[way]
-    key = "when" if way == "branch" else "label"
-    shown = [written((*inner.path, key)) for inner in node.inner]
-    verdict = verdict_on(tuple(option.when for option in node.exit))
-    if verdict is None:
-        message = f"the conditions of the {way} have too many values to look at all"
-        yield path, f"{message}; see to it that one always holds", "warning"
-        return
-    if verdict.gap is not None:
-        yield path, gap.format(verdict.gap), "error"
-    for i in verdict.never:
-        yield node.inner[i].path, never.format(shown[i]), "warning"
-    for first, second, example in verdict.overlaps if overlap else ():
-        if not verdict.always & {first, second}:
-            message = overlap.format(shown[first], shown[second], example)
-            yield node.inner[second].path, message, "warning"
+def _check_branch(book: Book, node: PlacedBlock, written: Written) -> Iterator[Found]:
+    """Check that at most one condition of a branch holds."""
+    cases = node.inner[:-1]
+    shown = [written((*case.path, "when")) for case in cases]
+    for first, second, example in overlaps(book, [case.when for case in node.exit[:-1]]):
+        message = f"the conditions {shown[first]} and {shown[second]} hold both{example}"
+        cure = "and the first applies; let only one of them hold"
+        yield cases[second].path, f"{message}, {cure}", "warning"
 
 
-# Largest number of combinations of values that are examined; beyond it, there is no verdict.
+# Largest number of combinations of values that are examined; beyond it, nothing is found.
 _MOST_COMBINATIONS = 200_000
 
 # Largest number of names in the conditions that are examined together.
 _MOST_NAMES = 24
 
 
-def look_at(hero: Hero, conditions: Sequence[Expression]) -> Verdict | None:
-    """Return the verdict on conditions; None if there are too many values to examine.
+def overlaps(hero: Hero, conditions: Sequence[Expression]) -> Iterator[tuple[int, int, str]]:
+    """Yield the pairs of conditions that can hold at once; none if there are too many values.
 
     Args:
         hero: The fields that bound the values.
         conditions: The conditions, in their order.
+
+    Yields:
+        The indices of two conditions, and values for which both hold, as ``" with gold = 3"``.
     """
     axes = _axes(hero.ranges, conditions)
     if axes is None:
-        return None
-    shape = tuple(len(values) for values in axes.values())
-    values: dict[str, NDArray[np.int64]] = {}
-    for place, (name, points) in enumerate(axes.items()):
-        values[name] = np.array(points, np.int64).reshape(
-            [-1 if place == axis else 1 for axis in range(len(axes))]
-        )
-    possible = _possible(hero, values, shape)
-    holds = [
-        np.broadcast_to(np.asarray(evaluate(condition, values)) != 0, shape) & possible
-        for condition in conditions
-    ]
-
-    def example(where: NDArray[np.bool_]) -> str:
-        at = np.unravel_index(int(np.argmax(where)), shape)
-        each = [f"{name} = {axes[name][int(i)]}" for name, i in zip(axes, at, strict=True)]
-        return f" with {', '.join(each)}" if each else ""
-
-    none = possible & ~np.logical_or.reduce(holds)
-    always = {i for i, h in enumerate(holds) if np.array_equal(h, possible)}
-    several = sum(h.astype(np.int32) for h in holds) > 1
-    pairs = combinations(range(len(holds)), 2) if np.any(several) else ()
-    overlaps = [
-        (first, second, example(holds[first] & holds[second]))
-        for first, second in pairs
-        if np.any(holds[first] & holds[second])
-    ]
-    never = [i for i, h in enumerate(holds) if not np.any(h)]
-    return Verdict(example(none) if np.any(none) else None, never, always, overlaps)
+        return
+    grids = np.meshgrid(*axes.values(), indexing="ij")
+    values = {name: grid.ravel() for name, grid in zip(axes, grids, strict=True)}
+    possible = _possible(hero, values)
+    holds = [np.atleast_1d(evaluate(c, values) != 0) & possible for c in conditions]
+    for (first, one), (second, other) in combinations(enumerate(holds), 2):
+        both = one & other
+        if both.any():
+            at = int(both.argmax())
+            told = ", ".join(f"{name} = {numbers[at]}" for name, numbers in values.items())
+            yield first, second, f" with {told}" if told else ""
 
 
 def _axes(
     ranges: Mapping[str, tuple[int, int]], conditions: Sequence[Expression]
 ) -> dict[str, Sequence[int]] | None:
     """Return the values to examine for each name; None if there are too many."""
-    most = min(_MOST_COMBINATIONS, 100 * _MOST_COMBINATIONS // len(conditions))
+    most = min(_MOST_COMBINATIONS, 10 * _MOST_COMBINATIONS // max(len(conditions), 1))
     used = sorted(frozenset().union(*map(names, conditions)))
     axes: dict[str, Sequence[int]] = {n: range(ranges[n][0], ranges[n][1] + 1) for n in used}
     if prod(map(len, axes.values())) > most:
@@ -238,17 +168,12 @@ def _axes(
     return axes if prod(map(len, axes.values())) <= most and len(axes) <= _MOST_NAMES else None
 
 
-def _possible(
-    hero: Hero, values: Mapping[str, NDArray[np.int64]], shape: tuple[int, ...]
-) -> NDArray[np.bool_]:
+def _possible(hero: Hero, values: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
     """Return whether each combination is possible in some state."""
-    result = np.ones(shape, np.bool_)
+    result = np.ones(1, np.bool_)
     for slot, own in hero.slots.items():
-        items = (name for name, field in hero.fields.items() if field.slot == slot)
-        result &= sum(values[name] for name in items if name in values) <= own.capacity
-    asked = [name for name in hero.picked if name in values]
-    if asked:
-        picked = sum(values[name] for name in asked)
-        count, others = hero.disciplines.pick, len(hero.picked) - len(asked)
-        result &= (picked <= count) & (picked >= count - others)
-    return result
+        carried = sum(values[item] for item in hero.members[slot] if item in values)
+        result = result & (carried <= own.capacity)
+    asked = [values[name] for name in hero.picked if name in values]
+    most = hero.disciplines.pick
+    return result & (sum(asked) <= most) & (sum(asked) >= most - len(hero.picked) + len(asked))

@@ -38,20 +38,9 @@ from solvent.games.gamebook.expressions import (
     parts_of,
     total,
 )
-from solvent.model.parameters import nearest
 
-
-def similar(name: str, names: Collection[str]) -> str:
-    """Return advice on an unknown name: a similar known name, or a list of the known names.
-
-    Args:
-        name: The unknown name.
-        names: The known names.
-    """
-    # A file may have many unknown names, so few are searched for a similar one.
-    near, shown = nearest(name, list(names)[:200]), ", ".join(sorted(names)[:12])
-    return f"did you mean {near!r}?" if near else f"there are {shown or 'none in this book'}"
-
+# Advice on a name that the book does not have.
+_UNKNOWN = "correct it, or add it to the book"
 
 LARGEST_SECTION = 99_999
 """The largest number of a section."""
@@ -84,8 +73,7 @@ class ModelError(ValueError):
 class Model(BaseModel):
     """Base class of all models; refuses unknown keys and values of another type."""
 
-    # Pydantic accepts unknown keys, so that `_check` can refuse them and suggest a similar key.
-    model_config = ConfigDict(extra="allow", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     def faults(self, known: Any) -> Iterator[Fault]:
         """Yield the faults of the model other than values of a wrong type.
@@ -97,12 +85,7 @@ class Model(BaseModel):
 
     @model_validator(mode="after")
     def _check(self, info: ValidationInfo[Any]) -> Any:
-        keys = [field.alias or name for name, field in type(self).model_fields.items()]
-        found: list[Fault] = [
-            ((key,), f"is an unknown key; {similar(key, keys)}") for key in self.model_extra or ()
-        ]
-        found = found or list(self.faults(info.context))
-        if found:
+        if found := list(self.faults(info.context)):
             raise ModelError(found)
         return self
 
@@ -261,7 +244,7 @@ def one_of(what: str, names_in: Callable[[Any], Collection[str] | None]) -> Afte
     def look_up(name: str, info: ValidationInfo[Any]) -> str:
         names = names_in(info.context)
         if names is not None and name not in names:
-            raise ValueError(f"there is no {what} {name!r}; {similar(name, names)}")
+            raise ValueError(f"there is no {what} {name!r}; {_UNKNOWN}")
         return name
 
     return AfterValidator(look_up)
@@ -475,13 +458,12 @@ class Hero(NamedConstants):
             groups = self.members if call == "count" else self.slots
             if name not in groups:
                 kind = "slot or kind" if call == "count" else "slot"
-                raise ValueError(f"there is no {kind} {name!r}; {similar(name, groups)}")
+                raise ValueError(f"there is no {kind} {name!r}; {_UNKNOWN}")
             return total(self.members[name]) if call == "count" else self.room(name)
         if name in self.constants:
             return self.constants[name]
         if name not in self.fields:
-            near = similar(name, {*self.constants, *self.fields})
-            cure = f"write count({name})" if name in self.members else near
+            cure = f"write count({name})" if name in self.members else _UNKNOWN
             raise ValueError(f"the name {name!r} is unknown; {cure}")
         return name
 
@@ -489,8 +471,7 @@ class Hero(NamedConstants):
         """Check that every name is declared once, and that the initial items fit."""
         for name, item in self.items.items():
             if item.slot not in self.slots:
-                unknown = f"is the unknown slot {item.slot!r}; {similar(item.slot, self.slots)}"
-                yield ("items", name, "slot"), unknown
+                yield ("items", name, "slot"), f"is the unknown slot {item.slot!r}; {_UNKNOWN}"
                 return
         kinds: dict[str, str] = dict.fromkeys(self.constants, "constant")
         for each in self._declared():

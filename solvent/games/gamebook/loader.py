@@ -296,6 +296,8 @@ def _faults(error: ValidationError) -> Iterator[tuple[Keys, str]]:
                 yield from (((*path, *inside), message) for inside, message in found.found)
             case None if fault["type"] == "missing":
                 yield path, f"is missing; add {path[-1]}"
+            case None if fault["type"] == "extra_forbidden":
+                yield path, "is an unknown key; correct or remove it"
             case None if fault["type"] == "model_type":
                 yield path, f"is {_shown(fault['input'])}; it should be a mapping"
             case None:

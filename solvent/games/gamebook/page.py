@@ -1,11 +1,10 @@
 """The states of a gamebook, pages at which play has stopped, and how they are drawn."""
 
-import textwrap
 from collections.abc import Iterator, Mapping
 from typing import NamedTuple, Self, TypeAlias
 
 from solvent.games.gamebook.book import Book, Fight
-from solvent.model.scene import Cell, Gauge, Part, Prose, Scene, scene_text
+from solvent.model.scene import Cell, Gauge, Part, Prose, Scene
 
 Values: TypeAlias = tuple[int | None, ...]
 """The value of each field, in the book's order; None where no longer relevant."""
@@ -68,9 +67,6 @@ STEPS = ("", "escape", "won", "lost", "over")
 """Every :attr:`Page.step`."""
 
 
-# The longest line of a text, in characters.
-_WIDTH = 76
-
 IN_FIGHT = {"escape": ", before a round", "won": ", a round won", "lost": ", a round lost"}
 """Decisions of a fight, in words."""
 
@@ -114,27 +110,3 @@ def _fight(book: Book, page: Page) -> Iterator[Part]:
         yield Gauge(f"{enemy.name}, skill {enemy.skill}", left, enemy.health, kind="second")
     if page.step in ("won", "lost"):
         yield Prose("", (f"This round is {page.step}.",))
-
-
-def draw_page(scene: Scene, options: Mapping[int, str]) -> str:
-    """Return the picture of a page as text, with an empty line after each paragraph.
-
-    Args:
-        scene: The page, from :func:`page_scene`.
-        options: Each legal action in words.
-    """
-    wrapped = tuple(
-        part._replace(paragraphs=tuple(f"{_filled(text)}\n" for text in part.paragraphs))
-        if isinstance(part, Prose)
-        else part
-        for part in scene
-    )
-    listed = (_filled(f"{action:3d}. {words}", " " * 5) for action, words in options.items())
-    return "\n".join((scene_text(wrapped), "", *listed)).rstrip()
-
-
-def _filled(text: str, indent: str = "") -> str:
-    """A text in lines of ``_WIDTH``, of which all but the first are indented."""
-    # Cut beforehand, since textwrap copies the whole rest of a long word for each line of it.
-    pieces = (w[i : i + _WIDTH] for w in text.split(" ") for i in range(0, max(len(w), 1), _WIDTH))
-    return textwrap.fill(" ".join(pieces), _WIDTH, subsequent_indent=indent)

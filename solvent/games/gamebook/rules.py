@@ -26,6 +26,7 @@ from fractions import Fraction
 from functools import cached_property
 from itertools import product, zip_longest
 from math import prod
+from textwrap import fill
 from typing import Any, Self, TypeAlias, TypeVar
 
 import numpy as np
@@ -58,7 +59,6 @@ from solvent.games.gamebook.page import (
     Page,
     Position,
     Values,
-    draw_page,
     page_scene,
 )
 from solvent.model import (
@@ -74,7 +74,7 @@ from solvent.model import (
 from solvent.model.cache import Packed
 from solvent.model.context import modified_exactly
 from solvent.model.parameters import check_choice
-from solvent.model.scene import Scene
+from solvent.model.scene import Scene, scene_text
 
 Odds: TypeAlias = dict[Any, Fraction]
 """The probability of each page, and inside ``repeat`` of the values at each ``again``."""
@@ -84,6 +84,9 @@ Continuation: TypeAlias = Callable[[Values], Mapping[PlacedBlock, Fraction]]
 
 # The only action when there is no decision.
 _READ_ON = (0,)
+
+# The longest line of a drawing, in characters.
+_WIDTH = 76
 
 # Largest number of states of a ``repeat``, from one set of values at its beginning.
 _MOST_REPEATED = 1000
@@ -325,7 +328,10 @@ class Gamebook(Words):
 
     def draw(self, state: Page) -> str:
         """Draw the page as a reader sees it: text, fight, hero, options."""
-        return draw_page(self.scene(state), self.labels(state))
+        listed = (f"{action:3d}. {words}" for action, words in self.labels(state).items())
+        lines = (*scene_text(self.scene(state)).splitlines(), "", *listed)
+        # Words are not broken, as that takes very long in a text that is one word.
+        return "\n".join(fill(line, _WIDTH, break_long_words=False) for line in lines).rstrip()
 
     def tell(
         self, state: Page | None, joint_action: JointAction, outcome: Outcome, dice: random.Random

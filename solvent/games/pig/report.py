@@ -8,7 +8,6 @@ on, but not at 27 (E. Farmer, "Pig puzzle solution", possiblywrong.wordpress.com
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, cast
 
 import numpy as np
@@ -25,40 +24,14 @@ NEVER = "#d55e00"
 """The colour of scores at which rolling on is always optimal."""
 
 
-@dataclass(frozen=True, eq=False)
-class HoldSurface:
-    """Optimal play of the player on turn, by own score, the other's score and the turn total.
+def hold_surface(table: TabularGame, solution: Solution) -> tuple[Ints, Floats]:
+    """Return optimal play of the player on turn in a solved game, read off player 0's states.
 
-    Attributes:
-        action: [T, T, T] whether holding is optimal, 0 or 1; -1 in states that play cannot reach,
-            or where the turn is already won.
-        chance: [T, T] the chance of winning at the beginning of a turn, NaN if it cannot be
-            reached.
+    Returns:
+        action: [T, T, T] whether holding is optimal, 0 or 1, by own score, the other's score and
+            the turn total; -1 in states that play cannot reach, or where the turn is already won.
+        chance: [T, T] the value at the beginning of a turn, NaN if it cannot be reached.
     """
-
-    action: Ints
-    chance: Floats
-
-    @property
-    def hold_at(self) -> Ints:
-        """[T, T] the smallest total at which holding is optimal.
-
-        0 if it never is, -1 if no turn can begin there.
-        """
-        holds = self.action == 1
-        return np.where(np.isnan(self.chance), -1, holds.argmax(axis=2))
-
-    @property
-    def runs(self) -> Ints:
-        """[T, T] the number of runs of totals at which holding is optimal."""
-        reached = np.where(self.action >= 0, np.arange(len(self.action)), 0)
-        # The action at each total, or at the last one before it that play can reach.
-        last = np.take_along_axis(self.action, np.maximum.accumulate(reached, axis=2), axis=2)
-        return np.asarray(((self.action[:, :, 1:] == 1) & (last[:, :, :-1] != 1)).sum(axis=2))
-
-
-def hold_surface(table: TabularGame, solution: Solution) -> HoldSurface:
-    """Return the surface of a solved game, from the states in which player 0 is on turn."""
     target = int(dict(table.info.parameters)["target"])
     fields = np.array(
         [(s.player, *s.scores, s.total) for s in cast("Sequence[Turn]", table.states)]
@@ -70,15 +43,21 @@ def hold_surface(table: TabularGame, solution: Solution) -> HoldSurface:
     chance = np.full((target, target), np.nan)
     first = total == 0
     chance[own[first], other[first]] = solution.values[mine[first]]
-    return HoldSurface(action, chance)
+    return action, chance
 
 
 class PigPages(GamePages):
     """Pig's own sections: the hold surface, and the chances of winning."""
 
     def sections(self, solved: SolvedTask) -> list[Section]:
-        surface = hold_surface(solved.table, solved.solution)
-        at, again, low = surface.hold_at, surface.runs > 1, solved.table.info.reward_range[0]
+        action, chance = hold_surface(solved.table, solved.solution)
+        # 0 where holding is never optimal, -1 where no turn can begin.
+        at = np.where(np.isnan(chance), -1, (action == 1).argmax(axis=2))
+        # The action at each total, or at the last one before it that play can reach.
+        last = np.maximum.accumulate(np.where(action >= 0, np.arange(len(action)), 0), axis=2)
+        before = np.take_along_axis(action, last, axis=2)[:, :, :-1]
+        runs = ((action[:, :, 1:] == 1) & (before != 1)).sum(axis=2)
+        again, low = runs > 1, solved.table.info.reward_range[0]
         pairs, held = int((at >= 0).sum()), int((at > 0).sum())
         told = (
             f"Of {pairs:,} pairs of scores there are {pairs - held:,} at which rolling on is "
@@ -103,9 +82,9 @@ class PigPages(GamePages):
         colours, legend = numbered(max(int(at.max()), 0), NEVER)
         totals = {
             "hold at": np.where(at > 0, at, np.nan),
-            "runs of totals": surface.runs.astype(float),
+            "runs of totals": runs.astype(float),
         }
-        won = (surface.chance - low) / (1 - low)
+        won = (chance - low) / (1 - low)
         maps = (
             CellMap(
                 "smallest total at which to hold",

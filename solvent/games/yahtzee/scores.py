@@ -64,23 +64,6 @@ def _best_policy(layers: YahtzeeLayers, after: Callable[[int], Floats]) -> CardP
     return choices
 
 
-def uniform_policy(layers: YahtzeeLayers) -> CardPolicy:
-    """Return the policy that takes every legal action with equal probability.
-
-    Args:
-        layers: The layers of the form.
-    """
-
-    def choices(cards: Cards) -> TurnChoices:
-        one = cards._replace(totals=cards.totals[:1])
-        turns = range(layers.game.rolls)
-        mask = np.array([looked(layers, one, left, onehot=False)[1] for left in turns])
-        chances = mask / mask.sum(axis=2, keepdims=True)
-        return TurnChoices(chances=np.repeat(chances[:, :, None], len(cards.totals), axis=2))
-
-    return choices
-
-
 def network_policy(layers: YahtzeeLayers, player: NetworkPlayer) -> CardPolicy:
     """Return the policy of a network.
 
@@ -143,7 +126,6 @@ KNOWN: Mapping[str, Callable[[YahtzeeSolution], CardPolicy]] = {
     "greedy": lambda solution: _best_policy(
         solution.layers, lambda layer: np.zeros(solution.layers.shape(layer + 1))
     ),
-    "uniform": lambda solution: uniform_policy(solution.layers),
 }
 """The built-in policies by their names."""
 
