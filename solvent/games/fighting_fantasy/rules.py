@@ -105,10 +105,10 @@ class Combat(NamedTuple):
 
 
 class Opponent(NamedTuple):
-    """An opponent's statistics."""
+    """An opponent's statistics; a SKILL of None is the hero's."""
 
-    skill: int
-    stamina: int
+    skill: int | None
+    stamina: Spread
 
 
 OPPONENTS: Mapping[str, Opponent] = {
@@ -166,6 +166,21 @@ DAMAGE: Mapping[str, Damage] = {
     # The adapted system of Johnston 2022, section 2.4.
     "three": Damage(won_lucky=3),
 }
+
+
+def read_damage(value: Any) -> Damage:
+    """Return the damage for one of the names in :data:`DAMAGE`, or for a mapping of its fields.
+
+    Raises:
+        ValueError: If it is neither, or a number is out of its range.
+    """
+    match value:
+        case Damage():
+            return value
+        case Mapping():
+            names = [item.name for item in fields(Damage)]
+            return Damage(**{check_choice(n, "damage", names): value[n] for n in value})
+    return DAMAGE[check_choice(value, "damage", [*DAMAGE, "a mapping"])]
 
 
 @dataclass(frozen=True)
@@ -260,17 +275,7 @@ class FightingFantasy(Rules):
     @cached_property
     def damages(self) -> Damage:
         """The damage of a round, with and without a test of LUCK."""
-        match self.damage:
-            case Damage():
-                return self.damage
-            case str():
-                return DAMAGE[check_choice(self.damage, "damage", DAMAGE)]
-            case Mapping():
-                names = [item.name for item in fields(Damage)]
-                return Damage(
-                    **{check_choice(n, "damage", names): self.damage[n] for n in self.damage}
-                )
-        raise ValueError(f"damage is {shown(self.damage)}; allowed are a name or a mapping")
+        return read_damage(self.damage)
 
     @cached_property
     def _maxima(self) -> tuple[int, int, int]:
@@ -428,9 +433,9 @@ class FightingFantasy(Rules):
 
     def _test_story(self, state: Combat, after: Combat, dice: random.Random) -> str:
         """Describe the test that led from one state to another."""
-        won, damage = state.round == "won", self.damages
-        lucky_points = damage.won_lucky if won else damage.lost_lucky
-        unlucky_points = damage.won_unlucky if won else damage.lost_unlucky
+        won = state.round == "won"
+        cases = self.damages.cases(won=won, test=True, luck=state.luck)
+        lucky_points, unlucky_points = (points for _, points, _ in cases)
         before, left = (state.opponent, after.opponent) if won else (state.hero, after.hero)
         # Rolls are drawn until one explains the damage; if both results are fatal, any does.
         while True:
@@ -475,12 +480,13 @@ def ff_combat(
     """Fighting Fantasy combat: when to test LUCK.
 
     Args:
-        opponent: A known opponent by its name, or None for one of your own.
+        opponent: A known opponent by its name, whose statistics apply unless others are given; None
+            for one of your own.
         skill: The hero's SKILL, within 0..20; 12 if left out.
-        opponent_skill: SKILL of your own opponent, within 0..20; the hero's if left out.
+        opponent_skill: The opponent's SKILL, within 0..20; the hero's if left out.
         skill_difference: Difference of the SKILLs, as a :data:`Spread`, instead of both.
         stamina: The hero's STAMINA at the start, within 1..99, as a :data:`Spread`.
-        opponent_stamina: STAMINA of your own opponent, as a :data:`Spread`; 12 if left out.
+        opponent_stamina: The opponent's STAMINA, as a :data:`Spread`; 12 if left out.
         luck: The hero's LUCK at the start, within 0..99, as a :data:`Spread`.
         damage: ``"standard"``, ``"three"`` (a lucky hit deals 3), or a mapping of fields of
             :class:`Damage` to STAMINA.
@@ -493,29 +499,25 @@ def ff_combat(
         luck_cost: LUCK that a test uses up, 1 or 0.
 
     Raises:
-        ValueError: If a parameter is out of its range, a named opponent is given statistics, or
-            SKILLs are given beside the probabilities of a round.
+        ValueError: If a parameter is out of its range, or more than one of SKILLs (a named
+            opponent has one), their difference and the probabilities of a round is given.
     """
-    skills = {"opponent_skill": opponent_skill, "skill_difference": skill_difference}
-    if round_probabilities is not None:
-        given = f"and round_probabilities {shown(round_probabilities)}; give one of them"
-        _refuse({"opponent": opponent, "skill": skill, **skills}, given)
-    skill = 12 if skill is None else check_integer(skill, "skill", 0, 20)
+    by_skill = (opponent, skill, opponent_skill) != (None, None, None)
+    if by_skill + (skill_difference is not None) + (round_probabilities is not None) > 1:
+        raise ValueError(
+            "SKILLs, which a named opponent has too, skill_difference and round_probabilities "
+            "exclude each other; give one of them"
+        )
+    named = Opponent(None, 12)
     if opponent is not None:
         named = OPPONENTS[check_choice(opponent, "opponent", OPPONENTS)]
-        own = f"and opponent {opponent!r} brings its own"
-        _refuse({**skills, "opponent_stamina": opponent_stamina}, own)
-        opponent_skill, opponent_stamina = named
-    if skill_difference is None:
-        other = skill if opponent_skill is None else opponent_skill
-        skill_difference = skill - check_integer(other, "opponent_skill", 0, 20)
-    else:
-        given = f"and skill_difference {shown(skill_difference)}; give one of them"
-        _refuse({"opponent_skill": opponent_skill}, given)
+    hero = check_integer(12 if skill is None else skill, "skill", 0, 20)
+    other = next(one for one in (opponent_skill, named.skill, hero) if one is not None)
+    difference = hero - check_integer(other, "opponent_skill", 0, 20)
     return FightingFantasy(
-        skill_difference=skill_difference,
+        skill_difference=difference if skill_difference is None else skill_difference,
         stamina=stamina,
-        opponent_stamina=12 if opponent_stamina is None else opponent_stamina,
+        opponent_stamina=named.stamina if opponent_stamina is None else opponent_stamina,
         luck=luck,
         damage=damage,
         stamina_above=stamina_above,
@@ -525,13 +527,6 @@ def ff_combat(
         luck_weight=luck_weight,
         luck_cost=luck_cost,
     )
-
-
-def _refuse(excluded: Mapping[str, Any], reason: str) -> None:
-    """Refuse parameters that are given together with one that excludes them."""
-    for name, value in excluded.items():
-        if value is not None:
-            raise ValueError(f"{name} is {shown(value)} {reason}")
 
 
 def _attacks_story(after: Combat, dice: random.Random) -> list[str]:
@@ -583,20 +578,14 @@ def check_rounds(value: Any) -> Rounds:
     Raises:
         ValueError: If they are not probabilities that sum to 1, or every round is drawn.
     """
-    told = f"round_probabilities is {shown(value)}"
-    if not isinstance(value, Sequence) or isinstance(value, str) or len(value) != 3:
-        raise ValueError(f"{told}; allowed are three numbers [p_w, p_d, p_l]")
-    won, drawn, lost = (
-        check_rational(p, f"{which} of round_probabilities", 0, 1)
-        for p, which in zip(value, ("p_w", "p_d", "p_l"), strict=True)
+    if isinstance(value, Sequence) and len(value) == 3:
+        won, drawn, lost = (check_rational(p, "each of round_probabilities", 0, 1) for p in value)
+        if won + drawn + lost == 1 > drawn:
+            return won, drawn, lost
+    raise ValueError(
+        f"round_probabilities is {shown(value)}; allowed are three numbers [p_w, p_d, p_l] with "
+        f'the sum 1 and p_d below 1 (a third is written "1/3")'
     )
-    total = won + drawn + lost
-    if total != 1:
-        third = 'a third is written "1/3"'
-        raise ValueError(f"{told}; the three sum to {total} instead of 1 ({third})")
-    if drawn == 1:
-        raise ValueError(f"{told}; p_d must be below 1, or no combat ends")
-    return won, drawn, lost
 
 
 @cache

@@ -9,7 +9,7 @@ without its sections, the sections. The validators of a step receive the result 
 import json
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
 from typing import Annotated, Any, Literal, TypeAlias
@@ -25,7 +25,7 @@ from pydantic import (
     model_validator,
 )
 
-from solvent.games.fighting_fantasy.rules import DAMAGE, Damage
+from solvent.games.fighting_fantasy.rules import DAMAGE, Damage, read_damage
 from solvent.games.gamebook.expressions import (
     LARGEST_NUMBER,
     NAME,
@@ -501,17 +501,6 @@ class Hero(NamedConstants):
 _CELL = re.compile(r"K|\d{1,4}", re.ASCII)
 
 
-def _damage(value: Any) -> Damage:
-    """Return the damage for a name such as ``three``, or for a mapping."""
-    if isinstance(value, str) and value in DAMAGE:
-        return DAMAGE[value]
-    allowed = ", ".join(field.name for field in fields(Damage))
-    try:
-        return Damage(**value)
-    except TypeError:
-        raise ValueError(f"should be {' or '.join(DAMAGE)}, or a mapping of {allowed}") from None
-
-
 Losses: TypeAlias = tuple[int | None, int | None]
 """The losses of the enemy and of the hero in a round; a loss of None kills."""
 
@@ -564,7 +553,7 @@ class FightingFantasyEntry(Model):
     skill: Fixed
     health: Annotated[Spent, Field(alias="stamina")]
     luck: Spent | None = None
-    damage: Annotated[Damage, PlainValidator(_damage)] = DAMAGE["standard"]
+    damage: Annotated[Damage, PlainValidator(read_damage)] = DAMAGE["standard"]
 
 
 class ResultsTable(Model):
