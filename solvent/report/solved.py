@@ -8,14 +8,13 @@ recorded, and the page says so.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import inf, isfinite
+from math import inf
 from pathlib import Path
 
 import numpy as np
 
 from solvent.benchmark.policies import (
     Learned,
-    not_greedy,
     recomputed,
     run_policies,
     score_baselines,
@@ -106,9 +105,6 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
                 raise StoreError(f"{where}: two agents have the {name} {one!r:.80}")
     places = [folder / agent.folder for agent in task.agents]
     runs = [run_policies(place, game) for place in places]
-    for place, run in zip(places, runs, strict=True):
-        for own in run:
-            _check_mode(game.table, own, str(place))
     found = recomputed(task, game, runs, where, TOLERANCE)
     agents = (
         _solved_agent(agent, place, run, game)
@@ -148,7 +144,6 @@ def _solved_agent(
     curve: tuple[Evaluation, ...] = tuple(read_curve(place / "curve.csv"))
     if not curve:
         raise StoreError(f"{place / 'curve.csv'}: holds no point")
-    _check_sums(curve, agent.value + agent.gap, str(place / "curve.csv"))
     modes = tuple(own.mode for own in policies)
     locations = tuple(_located(game.table, policy, game.solution) for policy in modes)
     return ScoredAgent(agent, curve, modes, locations)
@@ -161,27 +156,3 @@ def _located(table: TabularGame, policy: TabularPolicy, solution: Solution) -> G
     except (CertificateError, ImproperGameError):
         nowhere = np.zeros(table.n_states)
         return GapLocation(inf, nowhere, nowhere, nowhere, 0.0)
-
-
-def _check_mode(table: TabularGame, policies: Learned, where: str) -> None:
-    """Refuse a greedy policy that does not take the most probable actions of the sampled one."""
-    mode, player = policies.mode.probabilities, policies.mode.player
-    wrong = not_greedy(policies.sampled.probabilities, mode.argmax(axis=1), table.mask[player])
-    wrong = ~table.terminal & (wrong | (mode.max(axis=1) != 1))
-    if wrong.any():
-        state = table.states[int(np.argmax(wrong))]
-        raise StoreError(
-            f"{where}: the mode of player {player} is not the most probable action of the policy "
-            f"in state {state!r}"
-        )
-
-
-def _check_sums(curve: Sequence[Evaluation], optimum: float, where: str) -> None:
-    """Refuse a curve in which a value and its gap do not add up to the optimum."""
-    for point in curve:
-        for total in (point.value + point.gap, point.mode_value + point.mode_gap):
-            if isfinite(total) and abs(total - optimum) > TOLERANCE * max(1.0, abs(optimum)):
-                raise StoreError(
-                    f"{where}: value + gap at {point.timesteps} steps is {total!r}, and the "
-                    f"optimum {optimum!r}"
-                )
