@@ -30,11 +30,10 @@ def as_markdown(submissions: Sequence[Submission]) -> str:
     for board in boards_of(submissions, whole=False) if submissions else ():
         places = [place for _, own in board["tables"] for place in own]
         by_task = [
-            [f"`{task.name}`", *(_cell(own[0].iqm if own else None) for own in rows)]
-            for task, rows in board["tasks"]
+            [f"`{task.name}`", *(_cell(own.iqm) for own in rows)] for task, rows in board["tasks"]
         ]
         gaps = [
-            [f"`{task.name}`", *(_cell(own[0].log_gap if own else None, "{:z.2f}") for own in rows)]
+            [f"`{task.name}`", *(_cell(own.log_gap, "{:z.2f}") for own in rows)]
             for task, rows in board["tasks"]
         ]
         overall = [
@@ -44,7 +43,7 @@ def as_markdown(submissions: Sequence[Submission]) -> str:
                 f"{row.timesteps:,.0f}", f"{row.cpu_seconds:.1f}",
             )
             for place in places
-            for row in place.rows[:1]
+            for row in (place.row,)
         ]  # fmt: skip
         seeds = {len(place.submission.card.seeds) for place in places}
         ends = (

@@ -10,30 +10,31 @@ For each learned seat, an algorithm may return
 
 In self-play it returns a pair, seat 0 first, or one function for both seats.
 
-The policies of many runs of a task are stored in one small file. It contains only decisions, that
-is, the states in which a player has several legal actions, with these actions. For each seat s of
-R runs,
+The policies of many runs of a task are stored in one small file, by which a submission is scored.
+It contains only the policy by which runs are judged, and of this only decisions, that is, the
+states in which a player has several legal actions. With one seat it is the greedy policy of each of
+R runs, and in self-play the sampled policy of each seat s:
 
 ========================  ============  =========================================================
 array                     shape         numbers
 ========================  ============  =========================================================
-``greedy_<s>``            [R, states]   0 for the most probable action, else 1 + the action
+``greedy_0``              [R, states]   the action that is taken
 ``sampled_<s>``           [R, pairs]    the probability of each state's legal actions in turn but
                                         the last, as a share of a whole number
 ========================  ============  =========================================================
 
-The whole number is :data:`UNIT`, so that a probability is one byte, or in self-play, where runs are
-judged by the sampled policy, :data:`FINE_UNIT`. A policy read from the file is a distribution in
-every state, each probability differs from the original by less than one share, and it is this
-policy that is scored. The file is an archive (:mod:`solvent.exact.archive`): its shapes follow from
-the game, and are compared before anything is unpacked.
+The whole number is :data:`UNIT`. A policy read from the file is a distribution in every state, each
+probability differs from the original by less than one share, and it is this policy that is scored.
+The file is an archive (:mod:`solvent.exact.archive`): its shapes follow from the game, and are
+compared before anything is unpacked.
 """
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -47,12 +48,12 @@ from solvent.exact import Solution, load_policy
 from solvent.exact.archive import ArraySchema, Schema, Shapes, read_archive, write_archive
 from solvent.exact.scoring import comparable_score
 from solvent.model import TabularGame, TabularPolicy
-from solvent.model.arrays import Bools, Floats, Ints
+from solvent.model.arrays import Bools, Ints
 from solvent.model.files import StoreError
 from solvent.model.parameters import shown
 
-UNIT, FINE_UNIT = 31, 65_535
-"""The numbers of shares that make up probability 1, for one seat and in self-play."""
+UNIT = 65_535
+"""The number of shares that make up probability 1."""
 
 KIND = "policies"
 """The kind of archive that a file of policies is."""
@@ -166,12 +167,13 @@ def figures_of_run(game: TaskGame, policies: Sequence[Learned]) -> dict[str, Any
         game: The game of the task.
         policies: The policies of each learned seat, seat 0 first.
     """
-    sampled, greedy = (
-        figures(
-            [comparable_score(game.table, getattr(one, kind), game.solution) for one in policies]
-        )
-        for kind in ("sampled", "mode")
-    )
+
+    def scored(own: Iterable[TabularPolicy]) -> dict[str, Any]:
+        return figures([comparable_score(game.table, policy, game.solution) for policy in own])
+
+    sampled = greedy = scored(one.sampled for one in policies)
+    if any(one.mode is not one.sampled for one in policies):
+        greedy = scored(one.mode for one in policies)
     return sampled | {f"mode_{name}": figure for name, figure in greedy.items()}
 
 
@@ -285,88 +287,55 @@ def recomputed(
     return computed
 
 
-class Decisions:
-    """The decisions of a player in a game.
+class Decisions(ABC):
+    """The decisions of a player in a game, and how a policy is packed.
 
     Args:
         game: The game.
         player: The player that decides, 0 or 1.
-        unit: The share that stands for probability 1.
 
     Attributes:
+        kind: The policy that is packed, and the first part of its array's name.
+        rounding: The largest difference of packed numbers that rounding explains.
         states: [C] the states in which there are several legal actions.
         mask: [C, A] the legal actions of these states.
-        kept: [C, A] whether a share is kept: that of a state's last action follows from others.
+        length: How many numbers a policy is packed in.
+        dtype: The type of these numbers.
     """
 
-    def __init__(self, game: TabularGame, player: int, unit: int = UNIT) -> None:
-        self.game, self.player, self.unit = game, player, unit
+    kind: ClassVar[str]
+    rounding: ClassVar[int]
+    length: int
+    dtype: str
+
+    def __init__(self, game: TabularGame, player: int) -> None:
+        self.game, self.player = game, player
         mask = game.mask[player] & ~game.terminal[:, None]
         count = mask.sum(axis=1)
         self.states: Ints = np.flatnonzero(count > 1)
         self.mask: Bools = mask[self.states]
-        places = np.arange(mask.shape[1])
-        self._last = np.arange(len(self.states)), (self.mask * places).argmax(axis=1)
-        self.kept = self.mask.copy()
-        self.kept[self._last] = False
         # Where there is one legal action it is taken.
         self._alone = np.where(count[:, None] == 1, mask, 0.0)
 
-    @property
-    def types(self) -> dict[str, str]:
-        """The types of the numbers of each kind of array."""
-        wide = {"greedy": self.mask.shape[1] > 255, "sampled": self.unit > 255}
-        return {kind: "uint16" if own else "uint8" for kind, own in wide.items()}
+    @abstractmethod
+    def packed(self, policies: Learned) -> NDArray[Any]:
+        """Return the numbers of a policy."""
 
-    def packed(self, policies: Learned) -> tuple[NDArray[Any], NDArray[Any]]:
-        """Return the greedy actions [C] and the kept shares [K] of a policy."""
-        exact = policies.sampled.normalized()[self.states] * self.unit
-        shares = np.floor(exact)
-        # The shares left over by rounding go to the largest remainders.
-        left = self.unit - shares.sum(axis=1, keepdims=True)
-        order = np.where(self.mask, shares - exact, 1.0).argsort(axis=1, kind="stable")
-        shares += order.argsort(axis=1) < left
-        greedy = policies.mode.probabilities[self.states].argmax(axis=1)
-        greedy = np.where(greedy == self._most_probable(shares), 0, 1 + greedy)
-        types = self.types
-        return greedy.astype(types["greedy"]), shares[self.kept].astype(types["sampled"])
-
-    def unpacked(self, greedy: NDArray[Any], kept: NDArray[Any]) -> Learned:
-        """Return the policy of some greedy actions and shares.
+    @abstractmethod
+    def unpacked(self, numbers: NDArray[Any]) -> Learned:
+        """Return the policy of some numbers.
 
         Args:
-            greedy: [C] greedy actions, in the form of :meth:`packed`.
-            kept: [K] kept shares.
+            numbers: The numbers, in the form of :meth:`packed`.
 
         Raises:
-            ValueError: If the shares of a state have too large a sum, or a greedy action is not
-                legal, or is not the most probable one to within rounding (:func:`not_greedy`).
+            ValueError: If they are no policy of the game.
         """
-        shares = np.zeros(self.mask.shape, np.int64)
-        shares[self.kept] = kept
-        left = self.unit - shares.sum(axis=1)
-        self._refuse(left < 0, lambda at: f"gives shares that sum to {self.unit - left[at]} in")
-        shares[self._last] = left
-        actions = np.where(greedy == 0, self._most_probable(shares), greedy.astype(np.int64) - 1)
-        legal = (np.arange(self.mask.shape[1]) == actions[:, None]) & self.mask
-        self._refuse(
-            ~legal.any(axis=1), lambda at: f"takes the action {actions[at]}, which is not legal, in"
-        )
-        self._refuse(
-            not_greedy(shares / self.unit, actions, self.mask, 1.5 / self.unit),
-            lambda at: "is greedy with what is not the most probable action in",
-        )
-        sampled, taken = self._alone.copy(), self._alone.copy()
-        sampled[self.states], taken[self.states] = shares / self.unit, legal
-        return Learned(
-            *(
-                TabularPolicy.of(self.game, one, player=self.player, name=name)
-                for one, name in ((sampled, "sampled"), (taken, "greedy"))
-            )
-        )
 
-    def _most_probable(self, shares: NDArray[Any]) -> NDArray[Any]:
-        return np.asarray(np.where(self.mask, shares, -1.0).argmax(axis=1))
+    def _policy(self, probabilities: NDArray[Any]) -> TabularPolicy:
+        every = self._alone.copy()
+        every[self.states] = probabilities
+        return TabularPolicy.of(self.game, every, player=self.player, name=self.kind)
 
     def _refuse(self, wrong: NDArray[Any], what: Callable[[int], str]) -> None:
         if wrong.any():
@@ -375,27 +344,69 @@ class Decisions:
             raise ValueError(f"{what(at)} state {state}")
 
 
-def not_greedy(probabilities: Floats, actions: Ints, mask: Bools, rounding: float = 0.0) -> Bools:
-    """Return [S] where an action is not a most probable one.
+class GreedyActions(Decisions):
+    """A policy as the action that it takes in each decision."""
 
-    An illegal choice counts as the lowest legal action. Where that has weight, the learner's own
-    most probable action may be any of the others' most probable one.
+    kind, rounding = "greedy", 0
 
-    Args:
-        probabilities: [S, A] the probabilities of actions.
-        actions: [S] an action of each state.
-        mask: [S, A] the legal actions.
-        rounding: The largest probability by which another action may be more probable.
-    """
-    rows, lowest = np.arange(len(actions)), mask.argmax(axis=1)
-    others = probabilities.copy()
-    others[rows[actions != lowest], lowest[actions != lowest]] = 0.0
-    return np.asarray(probabilities[rows, actions] + rounding < others.max(axis=1))
+    def __init__(self, game: TabularGame, player: int) -> None:
+        super().__init__(game, player)
+        self.length = len(self.states)
+        self.dtype = "uint16" if self.mask.shape[1] > 256 else "uint8"
+
+    def packed(self, policies: Learned) -> NDArray[Any]:
+        """Return the greedy actions [C] of a policy."""
+        taken: Ints = policies.mode.probabilities[self.states].argmax(axis=1)
+        return taken.astype(self.dtype)
+
+    def unpacked(self, numbers: NDArray[Any]) -> Learned:
+        """Return the policy that takes these actions [C]; they have to be legal."""
+        legal = (np.arange(self.mask.shape[1]) == numbers[:, None]) & self.mask
+        self._refuse(
+            ~legal.any(axis=1), lambda at: f"takes the action {numbers[at]}, which is not legal, in"
+        )
+        policy = self._policy(legal)
+        return Learned(policy, policy)
+
+
+class SampledShares(Decisions):
+    """A policy as shares of probability, of all legal actions of a state but the last."""
+
+    kind, rounding, dtype = "sampled", 1, "uint16"
+
+    def __init__(self, game: TabularGame, player: int) -> None:
+        super().__init__(game, player)
+        places = np.arange(self.mask.shape[1])
+        self._last = np.arange(len(self.states)), (self.mask * places).argmax(axis=1)
+        self._kept = self.mask.copy()
+        self._kept[self._last] = False
+        self.length = int(self._kept.sum())
+
+    def packed(self, policies: Learned) -> NDArray[Any]:
+        """Return the kept shares [K] of a policy."""
+        exact = policies.sampled.normalized()[self.states] * UNIT
+        shares = np.floor(exact)
+        # The shares left over by rounding go to the largest remainders.
+        left = UNIT - shares.sum(axis=1, keepdims=True)
+        order = np.where(self.mask, shares - exact, 1.0).argsort(axis=1, kind="stable")
+        shares += order.argsort(axis=1) < left
+        return shares[self._kept].astype(self.dtype)
+
+    def unpacked(self, numbers: NDArray[Any]) -> Learned:
+        """Return the policy of these shares [K]; those of a state may not exceed the whole."""
+        shares = np.zeros(self.mask.shape, np.int64)
+        shares[self._kept] = numbers
+        left = UNIT - shares.sum(axis=1)
+        self._refuse(left < 0, lambda at: f"gives shares that sum to {UNIT - left[at]} in")
+        shares[self._last] = left
+        policy = self._policy(shares / UNIT)
+        return Learned(policy, policy.mode())
 
 
 def decisions_of(game: TabularGame, players: Sequence[int]) -> list[Decisions]:
-    """Return the decisions of each learned seat, with the shares that its policies are kept in."""
-    return [Decisions(game, player, UNIT if len(players) == 1 else FINE_UNIT) for player in players]
+    """Return the decisions of each learned seat, by the policy by which its runs are judged."""
+    kind = GreedyActions if len(players) == 1 else SampledShares
+    return [kind(game, player) for player in players]
 
 
 def write_policies(
@@ -416,9 +427,7 @@ def write_policies(
     seats = list(zip(*runs.values(), strict=True))
     decided = decisions_of(game, [policies[0].sampled.player for policies in seats])
     for seat, (own, policies) in enumerate(zip(decided, seats, strict=True)):
-        pairs = [own.packed(one) for one in policies]
-        arrays |= {f"greedy_{seat}": np.array([greedy for greedy, _ in pairs])}
-        arrays |= {f"sampled_{seat}": np.array([shares for _, shares in pairs])}
+        arrays[f"{own.kind}_{seat}"] = np.array([own.packed(one) for one in policies])
     header = {"kind": KIND, "task": task, "model_hash": game.model_hash, "seeds": list(runs)}
     write_archive(path, header, arrays)
 
@@ -445,36 +454,27 @@ def read_policies(
         StoreError: If the file is missing, damaged, for another task, game or seeds, or its
             content is not policies of the game.
     """
-    decided = decisions_of(game, players)
+    decided = {f"{own.kind}_{seat}": own for seat, own in enumerate(decisions_of(game, players))}
     stated = {"task": task, "model_hash": game.model_hash, "seeds": list(seeds)}
     schema = Schema(
         KIND,
         {name: type(value) for name, value in stated.items()},
-        {
-            f"{kind}_{seat}": ArraySchema(dtype, 2)
-            for seat, own in enumerate(decided)
-            for kind, dtype in own.types.items()
-        },
+        {name: ArraySchema(own.dtype, 2) for name, own in decided.items()},
     )
 
     def expected(header: dict[str, Any]) -> Shapes:
         for name, own in stated.items():
             if header[name] != own:
                 raise ValueError(f"{name} is {shown(header[name])}; expected {shown(own)}")
-        return {
-            f"{kind}_{seat}": (len(seeds), length)
-            for seat, own in enumerate(decided)
-            for kind, length in (("greedy", len(own.states)), ("sampled", int(own.kept.sum())))
-        }
+        return {name: (len(seeds), own.length) for name, own in decided.items()}
 
     _, arrays = read_archive(path, schema, expected)
     found: dict[int, tuple[Learned, ...]] = {}
     for seed in seeds if wanted is None else wanted:
         row, policies = seeds.index(seed), []
-        for seat, own in enumerate(decided):
+        for seat, (name, own) in enumerate(decided.items()):
             try:
-                rows = (arrays[f"{kind}_{seat}"][row] for kind in ("greedy", "sampled"))
-                policies.append(own.unpacked(*rows))
+                policies.append(own.unpacked(arrays[name][row]))
             except ValueError as error:
                 raise StoreError(f"{path}: seed {seed}, seat {seat}: {error}") from error
         found[seed] = tuple(policies)

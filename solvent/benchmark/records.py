@@ -303,19 +303,20 @@ def _differences(
         yield at, stated, computed
 
 
-def write_results(folder: str | Path, bench: BenchRecord) -> None:
+def write_results(folder: str | Path, bench: BenchRecord, *, indent: int = 2) -> None:
     """Write ``results.json``.
 
     Args:
         folder: Folder of the bench.
         bench: The results to write, in the order of the file.
+        indent: Spaces by which nested entries are indented.
 
     Raises:
         StoreError: If the file cannot be written.
     """
     stated = asdict(bench, dict_factory=lambda items: {k: v for k, v in items if v is not None})
     content = {"format": _FORMAT, **stated}
-    write_atomically(Path(folder) / FILE, (json.dumps(content, indent=2) + "\n").encode())
+    write_atomically(Path(folder) / FILE, (json.dumps(content, indent=indent) + "\n").encode())
 
 
 def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:

@@ -1,6 +1,6 @@
 """Submissions: learned policies of an algorithm, in a small folder that anyone can check.
 
-A submission is a folder with three kinds of files and no others::
+A submission is a folder with three kinds of files; no others are read::
 
     card.json              authors and methods, in words and numbers (Card)
     results.json           the figures claimed for every run (solvent.benchmark.records)
@@ -13,18 +13,15 @@ lists facts that deserve a question (`doubts`), and anyone who has the code of t
 train a few runs again with the same seeds and budgets, and compare (:func:`train_again`). This runs
 only code that the person names or has installed; a submission contains only the hash of its code.
 
-The figures are those of the policies in the submission, whose probabilities are rounded
-(:mod:`solvent.benchmark.policies`), not of the original networks.
+A submission has only the policies by which runs are judged, and its figures are theirs: with one
+seat the greedy policy, so that the figures of the sampled policy are the same, and in self-play the
+sampled policy with rounded probabilities (:mod:`solvent.benchmark.policies`).
 """
 
-import itertools
 import json
-import os
 import re
-import shutil
 import stat
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from math import inf, isnan
 from pathlib import Path
@@ -58,6 +55,7 @@ from solvent.benchmark.records import (
 from solvent.benchmark.run_folder import MARK, read_json, request_beside, saw_solution, validated
 from solvent.benchmark.suites import (
     GROUP,
+    Setting,
     Suite,
     TaskGame,
     find_suite,
@@ -67,7 +65,7 @@ from solvent.benchmark.suites import (
     with_budget,
 )
 from solvent.benchmark.summary import UNTUNED, all_of
-from solvent.model.files import StoreError, locked, named_folder, reporting, write_atomically
+from solvent.model.files import StoreError, named_folder, reporting, write_atomically
 from solvent.model.parameters import brief, check_choice, check_integer, shown
 from solvent.model.registry import declared_names
 
@@ -142,6 +140,7 @@ class Card:
             the runs have no record of it.
         budget: Budget of a run, in words.
         tuning: Description of how the settings of the algorithm were chosen.
+        settings: Hyperparameters that replaced the algorithm's defaults in every run, by name.
         hardware: Hardware of the runs, in words.
         uses_model: Whether a learner was given the probabilities and rewards of its game, instead
             of samples alone.
@@ -164,6 +163,7 @@ class Card:
     source: str
     budget: str
     tuning: str
+    settings: Mapping[str, Any]
     hardware: str
     uses_model: bool
     saw_solution: bool
@@ -219,6 +219,11 @@ def read_card(folder: str | Path) -> Card:
     content = read_json(path, _LARGEST_CARD, "JSON of a card")
     if not isinstance(content, dict):
         raise StoreError(f"{path}: not JSON of a card, or damaged")
+    if "settings" not in content:
+        raise StoreError(
+            f"{path}: has no settings, as cards of earlier versions; pack the runs again with this "
+            f"version"
+        )
     for name, expected in SAME.items():
         if (found := content.pop(name, None)) != expected:
             raise StoreError(f"{path}: {name} is {shown(found)}; expected {shown(expected)}")
@@ -251,8 +256,8 @@ def read_submission(folder: str | Path) -> Submission:
         folder: Folder of the submission.
 
     Raises:
-        StoreError: If a file is missing, damaged, too large or a link, does not belong to a
-            submission, or the card and the claims contradict each other.
+        StoreError: If a file is missing, damaged, too large or a link, or the card and the claims
+            contradict each other.
     """
     folder = Path(folder)
     card, bench = read_card(folder), read_bench(folder)
@@ -270,8 +275,14 @@ def read_submission(folder: str | Path) -> Submission:
         )
     for task in bench.tasks:
         _check_agents(task, card, where)
-    _check_files(folder, {_CARD, FILE, *(f"{POLICIES}/{task.name}.npz" for task in bench.tasks)})
-    return Submission(folder, card, bench.tasks)
+    setting = Setting(card.settings, card.tuning)
+    tasks = tuple(
+        replace(task, agents=tuple(replace(agent, setting=setting) for agent in task.agents))
+        for task in bench.tasks
+    )
+    policies = (f"{POLICIES}/{task.name}.npz" for task in bench.tasks)
+    _check_files(folder, (_CARD, FILE, *policies))
+    return Submission(folder, card, tasks)
 
 
 def check_submission(folder: str | Path, suite: Suite | None = None) -> Submission:
@@ -336,8 +347,8 @@ def pack_submission(
 
     Raises:
         StoreError: If the results are not those of a bench of a whole suite with the same seeds of
-            the algorithm in every task, its runs are of different code, or a file is missing,
-            damaged, or cannot be written.
+            the algorithm in every task, its runs are of different code or settings, or a file is
+            missing, damaged, or cannot be written.
         ValueError: If there is no such suite or algorithm, or the card would not be allowed.
     """
     from solvent import __version__
@@ -376,56 +387,23 @@ def pack_submission(
         suite=bench.suite.name,
         suite_hash=bench.suite.hash,
         seeds=tuple(sorted({agent.seed for agent in agents})),
-        source=_source(folder, agents),
+        source=_same(folder, agents, "code", lambda agent: _source(folder, agent)),
+        settings=json.loads(_same(folder, agents, "settings", _settings)),
         solvent=__version__,
         **given,
     )
     suite = suite_of(card, where, suite)
-    with reporting(out, "written"), _written_beside(out) as place:
-        packed = []
-        for asked in suite.tasks:
-            task = by_name.get(asked.name)
-            seeds = sorted(agent.seed for agent in task.agents) if task else []
-            if task is None or seeds != list(card.seeds):
-                raise StoreError(
-                    f"{where}: {algorithm} has the seeds {shown(seeds)} in {asked.name}; "
-                    f"expected {shown(list(card.seeds))}, the same in every task"
-                )
-            packed.append(_packed(folder, place, task, task_game(asked), card.algorithm))
-        write_results(place, BenchRecord(tuple(packed), bench.suite))
-        write_card(place, card)
-        found = replace(read_submission(place), folder=out)
-        place.replace(out)
+    with reporting(out, "written"):
+        out.parent.mkdir(parents=True, exist_ok=True)
+        with TemporaryDirectory(prefix=".solvent-", dir=out.parent) as beside:
+            place = Path(beside) / out.name
+            place.mkdir()
+            packed = tuple(_all_packed(folder, place, suite, by_name, card))
+            write_results(place, BenchRecord(packed, bench.suite), indent=0)
+            write_card(place, card)
+            found = replace(read_submission(place), folder=out)
+            place.replace(out)
     return found
-
-
-@contextmanager
-def _written_beside(out: Path) -> Iterator[Path]:
-    """Yield the place of a folder that is to be moved to another when it is whole.
-
-    Its name follows from that of the other, so that what a killed process has left there is
-    removed by the next one.
-
-    Args:
-        out: The place to which it will be moved.
-
-    Raises:
-        StoreError: If another process is writing for the same place.
-    """
-    beside = out.parent / f".solvent-{out.name}"
-    beside.mkdir(parents=True, exist_ok=True)
-    place = beside / "whole"
-    try:
-        with locked(beside):
-            if os.path.lexists(place):
-                shutil.rmtree(place)
-            try:
-                yield place
-            finally:
-                shutil.rmtree(place, ignore_errors=True)
-    finally:
-        with suppress(OSError):  # Another process may have locked it by now.
-            beside.rmdir()
 
 
 def suite_of(card: Card, where: str, suite: Suite | None = None) -> Suite:
@@ -449,6 +427,21 @@ def suite_of(card: Card, where: str, suite: Suite | None = None) -> Suite:
         raise StoreError(f"{where}: {error}") from error
 
 
+def _all_packed(
+    folder: Path, out: Path, suite: Suite, by_name: Mapping[str, TaskRecord], card: Card
+) -> Iterator[TaskRecord]:
+    """Write the policies of all tasks, and yield their records."""
+    for asked in suite.tasks:
+        task = by_name.get(asked.name)
+        seeds = sorted(agent.seed for agent in task.agents) if task else []
+        if task is None or seeds != list(card.seeds):
+            raise StoreError(
+                f"{folder / FILE}: {card.algorithm} has the seeds {shown(seeds)} in {asked.name}; "
+                f"expected {shown(list(card.seeds))}, the same in every task"
+            )
+        yield _packed(folder, out, task, task_game(asked), card.algorithm)
+
+
 def _packed(
     folder: Path, out: Path, task: TaskRecord, game: TaskGame, algorithm: str
 ) -> TaskRecord:
@@ -465,6 +458,9 @@ def _packed(
             algorithm=algorithm,
             name=f"{algorithm} {agent.seed}",
             folder=f"{POLICIES}/{task.name}.npz",
+            # What tells that a learner saw the solution stays.
+            hyperparameters=agent.hyperparameters if saw_solution(agent.hyperparameters) else {},
+            setting=Setting(),
             system={},
             **figures_of_run(game, back[agent.seed]),
         )
@@ -502,7 +498,7 @@ def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator
     for seeds in equal.values():
         if len(seeds) > 1:
             yield f"{task.name}: the policies of the seeds {shown(seeds)} are equal"
-    scores = [a.normalized if task.for_two else a.mode_normalized for a in task.agents]
+    scores = [agent.normalized for agent in task.agents]
     if optimal := sum(score > 1 - _NEAR_OPTIMAL for score in scores):
         yield f"{task.name}: {optimal} of {len(scores)} policies are optimal"
     budget = inf if task.task is None else task.task.timesteps or inf
@@ -525,23 +521,13 @@ def _with_values(task: TaskRecord, where: str) -> TaskRecord:
     return task
 
 
-def _check_files(folder: Path, expected: set[str]) -> None:
-    """Refuse a folder with a missing, an unexpected or too large a file."""
-    with reporting(folder):
-        # One more than there may be, the folder of the policies included.
-        every = itertools.islice(folder.rglob("*"), len(expected) + 2)
-        found = {path.relative_to(folder).as_posix(): path.lstat() for path in every}
-    if POLICIES in found and stat.S_ISDIR(found[POLICIES].st_mode):
-        del found[POLICIES]
-    for what, names in (
-        ("has a file that no submission to these tasks has:", found.keys() - expected),
-        ("lacks", expected - found.keys()),
-    ):
-        if names:
-            raise StoreError(f"{folder}: {what} {shown(min(names))}")
-    for name, about in found.items():
-        if not stat.S_ISREG(about.st_mode):
-            raise StoreError(f"{folder}: {shown(name)} is no regular file")
+def _check_files(folder: Path, files: Iterable[str]) -> None:
+    """Refuse a folder in which a file that is read is missing, a link or too large."""
+    for name in (POLICIES, *files):
+        with reporting(folder / name):
+            about = (folder / name).lstat()
+        if not (stat.S_ISDIR if name == POLICIES else stat.S_ISREG)(about.st_mode):
+            raise StoreError(f"{folder}: {shown(name)} is no regular file or folder")
         if about.st_size > LARGEST_FILE:
             raise StoreError(f"{folder}: {shown(name)} has more than {LARGEST_FILE:,} bytes")
 
@@ -557,22 +543,35 @@ def _hardware(agents: Sequence[AgentRecord]) -> str:
     return brief("; ".join(machines) or "not recorded", _LONGEST_TEXT)
 
 
-def _source(folder: Path, agents: Sequence[AgentRecord]) -> str:
-    """Return the source of the algorithm of some runs; empty if none of them has a record.
+def _same(
+    folder: Path, agents: Sequence[AgentRecord], what: str, of: Callable[[AgentRecord], str]
+) -> str:
+    """Return what all runs have in common.
 
     Raises:
-        StoreError: If their sources differ.
+        StoreError: If they differ.
     """
     found: dict[str, str] = {}
     for agent in agents:
-        record = request_beside(folder / agent.folder / "policy.npz") or {}
-        found.setdefault(str(record.get("source", "")), agent.folder)
+        found.setdefault(of(agent), agent.folder)
     if len(found) > 1:
         one, other, *_ = found.values()
         raise StoreError(
-            f"{folder}: {one} and {other} were made by different code; train all runs with the same"
+            f"{folder}: {one} and {other} were made by different {what}; train all runs with the "
+            f"same"
         )
     return next(iter(found))
+
+
+def _source(folder: Path, agent: AgentRecord) -> str:
+    """Return the source of the algorithm of a run; empty if there is no record."""
+    record = request_beside(folder / agent.folder / "policy.npz") or {}
+    return str(record.get("source", ""))
+
+
+def _settings(agent: AgentRecord) -> str:
+    """Return the settings of a run as a text that equal ones share."""
+    return json.dumps(agent.setting.settings, sort_keys=True)
 
 
 def _check_agents(task: TaskRecord, card: Card, where: str) -> None:
@@ -657,17 +656,9 @@ def train_again(
 
 def _equal(game: TaskGame, trained: Sequence[Learned], submitted: Sequence[Learned]) -> bool:
     """Return whether policies are equal up to the rounding of packed policies."""
-    decided = decisions_of(game.table, game.seats)
     return all(
-        np.allclose(
-            one.sampled.normalized()[own.states],
-            other.sampled.probabilities[own.states],
-            rtol=0,
-            atol=1.5 / own.unit,
+        np.allclose(own.packed(one), own.packed(other), rtol=0, atol=own.rounding)
+        for own, one, other in zip(
+            decisions_of(game.table, game.seats), trained, submitted, strict=True
         )
-        and np.array_equal(
-            one.mode.probabilities[own.states].argmax(axis=1),
-            other.mode.probabilities[own.states].argmax(axis=1),
-        )
-        for own, one, other in zip(decided, trained, submitted, strict=True)
     )

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from solvent.benchmark.records import SuiteRecord
 from solvent.benchmark.statistics import RunStatistic
 from solvent.benchmark.submissions import PROVED, STATED, Submission, check_submission
-from solvent.benchmark.suites import Setting, Suite
-from solvent.benchmark.summary import POLICIES, Summary, SummaryRow, summarize
+from solvent.benchmark.suites import Suite
+from solvent.benchmark.summary import SummaryRow, summarize
 from solvent.model.files import check_writable, write_atomically
 from solvent.report.charts import profile_panel, tasks_chart
 from solvent.report.page import template
@@ -33,13 +33,12 @@ class RankedSubmission(NamedTuple):
     Attributes:
         name: The name on the page: the algorithm, and a number if several have that name.
         submission: The submission.
-        rows: The rows over all tasks: by the policies that runs are judged by, by the greedy
-            policies, and by the policies as sampled.
+        row: The row over all tasks.
     """
 
     name: str
     submission: Submission
-    rows: tuple[SummaryRow, ...]
+    row: SummaryRow
 
 
 def write_leaderboard(
@@ -87,12 +86,11 @@ def boards_of(submissions: Sequence[Submission], *, whole: bool = True) -> list[
 
     Args:
         submissions: Submissions with the figures that are to be shown.
-        whole: Whether there are charts, comparisons and rows of all policies; otherwise only the
-            rows of the policies that runs are judged by.
+        whole: Whether there are charts and comparisons.
 
     Returns:
         Of each board the ``suite``, the ``tables`` with the places under each heading, the best
-        first, the ``names`` in that order, the ``tasks``, each with the rows of every place, the
+        first, the ``names`` in that order, the ``tasks``, each with the row of every place, the
         ``improvements`` of every two submissions, the charts ``chart`` of all tasks and
         ``profiles``, and the ``marks``.
 
@@ -111,20 +109,18 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission], whole: bool) -
         replace(
             task,
             agents=tuple(
-                replace(agent, algorithm=name, setting=Setting(tuning=one.card.tuning))
+                replace(agent, algorithm=name)
                 for name, one in named.items()
                 for agent in one.tasks[number].agents
             ),
         )
         for number, task in enumerate(submissions[0].tasks)
     ]
-    policies = POLICIES if whole else POLICIES[:1]
-    summary = summarize(tasks, suite, policies=policies, compare=whole)
-    places = [
-        RankedSubmission(name, one, _rows(summary, name, None)) for name, one in named.items()
-    ]
+    summary = summarize(tasks, suite, policies=("judged",), compare=whole)
+    rows = {(row.algorithm, row.task): row for row in summary.rows}
+    places = [RankedSubmission(name, one, rows[name, None]) for name, one in named.items()]
     tables: dict[str, list[RankedSubmission]] = {heading: [] for heading in KINDS.values()}
-    for place in sorted(places, key=lambda place: (_largest_first(place.rows[0].iqm), place.name)):
+    for place in sorted(places, key=lambda place: (_largest_first(place.row.iqm), place.name)):
         card = place.submission.card
         tables[KINDS[card.uses_model or card.saw_solution]].append(place)
     names = [place.name for own in tables.values() for place in own]
@@ -134,7 +130,7 @@ def _board(suite: SuiteRecord, submissions: Sequence[Submission], whole: bool) -
         "suite": suite,
         "tables": [(heading, own) for heading, own in tables.items() if own],
         "names": names,
-        "tasks": [(task, [_rows(summary, name, task.name) for name in names]) for task in tasks],
+        "tasks": [(task, [rows[name, task.name] for name in names]) for task in tasks],
         "chart": tasks_chart(tasks, marks) if whole else "",
         "improvements": {(one.first, one.second): one for one in summary.improvements},
         "profiles": "" if panel is None else panel.drawn(),
@@ -151,12 +147,6 @@ def _names(submissions: Sequence[Submission]) -> list[str]:
             name, number = f"{one.card.algorithm} ({number})", number + 1
         names.append(name)
     return names
-
-
-def _rows(summary: Summary, name: str, task: str | None) -> tuple[SummaryRow, ...]:
-    """The judged, the greedy and the sampled row of a name."""
-    found = (summary.row(name, task, policy) for policy in POLICIES)
-    return tuple(row for row in found if row is not None)
 
 
 def _largest_first(found: RunStatistic | None) -> float:

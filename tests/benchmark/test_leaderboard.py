@@ -54,11 +54,11 @@ def test_the_page_has_the_numbers_of_the_policies_and_says_what_is_proved(
     out = tmp_path / "page.html"
     page = write_leaderboard([wild_submission, submission, submission], out, SUITE).read_text()
     checked = check_submission(submission, SUITE)
-    expected = estimate([[agent.mode_normalized for agent in t.agents] for t in checked.tasks])
+    expected = estimate([[agent.normalized for agent in t.agents] for t in checked.tasks])
     assert expected.is_interval
     [row] = re.findall(r'<tr data-place="steady">(.*?)</tr>', page, re.DOTALL)
     [table] = re.findall(rf'data-task="{GREED}">(.*?)</table>', page, re.DOTALL)
-    worst = max(agent.mode_worst_start_gap for agent in checked.tasks[1].agents)
+    worst = max(agent.worst_start_gap for agent in checked.tasks[1].agents)
     for text, part in (
         (f'data-value="{expected.mean}"', row),
         (f"[{four_decimals(expected.low)}, {four_decimals(expected.high)}]", row),
@@ -84,7 +84,7 @@ def test_the_tables_of_the_documentation_are_those_of_the_packed_entries() -> No
         [packed_entry(folder) for folder in folders]
     )
     for folder in folders:
-        assert sum(file.stat().st_size for file in folder.rglob("*")) < 2**20, folder
+        assert sum(file.stat().st_size for file in folder.rglob("*")) < 2**18 + 2**16, folder
 
 
 def test_the_text_below_the_tables_is_what_the_tables_and_the_searches_say() -> None:
@@ -396,7 +396,7 @@ timesteps = 2_000
     (out / "policies" / f"{GREED}.npz").unlink()
     refused = run("submit", "check", out, "--suite", suite)
     assert refused.exit_code == 2
-    assert f"lacks 'policies/{GREED}.npz'" in refused.stderr.replace("\n", " ")
+    assert f"{GREED}.npz: cannot be read" in refused.stderr.replace("\n", "")
 
 
 def test_the_report_has_the_means_of_the_summary_and_the_runs_that_failed(
