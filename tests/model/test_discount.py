@@ -48,14 +48,11 @@ LAKE = make_game("FrozenLake-v1")
 
 def by_linear_solve(game: TabularGame, policy: np.ndarray, discount: float) -> np.ndarray:
     """The discounted values of a policy in an undiscounted table for one: (I - g P) v = r."""
-    n = game.n_states
-    moves, reward = np.zeros((n, n)), np.zeros(n)
-    for s in range(n):
-        for row in range(game.row_start[s], game.row_start[s + 1]):
-            weight = policy[s, game.row_action[0][row]]
-            for k in range(game.outcome_start[row], game.outcome_start[row + 1]):
-                moves[s, game.next_state[k]] += weight * game.probability[k]
-                reward[s] += weight * game.probability[k] * game.outcome_reward[k]
+    n, row = game.n_states, game.outcome_row
+    state, moves = game.row_state[row], np.zeros((game.n_states, game.n_states))
+    weight = policy[state, game.row_action[0][row]] * game.probability
+    np.add.at(moves, (state, game.next_state), weight)
+    reward = np.bincount(state, weight * game.outcome_reward, n)
     return np.linalg.solve(np.eye(n) - discount * moves, reward)
 
 
