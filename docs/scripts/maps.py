@@ -13,7 +13,7 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from solvent.explore import write_live_grid
+from solvent.explore.explorer import live_grid_page, render
 
 MAPS = Path(__file__).parents[1] / "maps"
 
@@ -88,4 +88,4 @@ if __name__ == "__main__":
     with ThreadPoolExecutor(os.cpu_count()) as processes:
         list(processes.map(write, GAMES))
         list(processes.map(export, GALLERY))
-    write_live_grid(MAPS / "gridworld.html")
+    (MAPS / "gridworld.html").write_text(render(None, live_grid_page()), encoding="utf-8")

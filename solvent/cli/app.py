@@ -274,14 +274,6 @@ def explore(
         typer.Option(metavar="FILE", help="A policy to compare with the optimum (.npz)."),
     ] = None,
     solution: Solved = None,
-    live_grid: Annotated[
-        Path | None,
-        typer.Option(
-            metavar="FILE",
-            dir_okay=False,
-            help="Write a page on which you draw a grid and watch two algorithms learn it (.html).",
-        ),
-    ] = None,
 ) -> None:
     """Explore games in the browser: a board on which every move has its exact value.
 
@@ -290,16 +282,6 @@ def explore(
     [dim]solvent explore[/]
     [dim]solvent explore greed --limit 20 --sides 4[/]
     """
-    if live_grid is not None:
-        from solvent.explore import write_live_grid
-
-        options = (one for one in ctx.params if one not in ("game", "live_grid"))
-        given = (f"--{one.replace('_', '-')}" for one in options if _is_given(ctx, one))
-        others = [*filter(None, (game, *ctx.args)), *given]
-        if others:
-            raise ValueError(f"--live-grid writes one page for all games; drop {others[0]}")
-        typer.echo(f"{write_live_grid(live_grid)} written")
-        return
     from solvent.cli.work import explore as explore_named
 
     address = host, port

@@ -11,12 +11,9 @@ exit  meaning
 ====  ===================================================================================
 """
 
-import sys
-import textwrap
 from collections.abc import Iterator
 from contextlib import contextmanager
 from itertools import pairwise
-from shutil import get_terminal_size
 from typing import Any, NoReturn
 
 import typer
@@ -29,19 +26,6 @@ from solvent.model.registry import Command, game_specs, load
 _UsageError: Any = typer.BadParameter.__base__
 
 
-class InterruptedWorkError(Exception):
-    """Ctrl-C, with what is kept of the work."""
-
-
-@contextmanager
-def interruptible(kept: str) -> Iterator[None]:
-    """Say what is kept if the work inside is interrupted."""
-    try:
-        yield
-    except KeyboardInterrupt as error:
-        raise InterruptedWorkError(kept) from error
-
-
 @contextmanager
 def _in_one_line(*, debug: bool) -> Iterator[None]:
     """Turn what is raised inside into a line and an exit code."""
@@ -49,8 +33,8 @@ def _in_one_line(*, debug: bool) -> Iterator[None]:
         yield
     except (typer.Exit, BrokenPipeError):
         raise  # A pipe breaks when its reader has seen enough; Typer then ends quietly.
-    except (KeyboardInterrupt, InterruptedWorkError) as error:
-        _fail(f"interrupted; {error}" if str(error) else "interrupted", 130, error)
+    except KeyboardInterrupt as error:
+        _fail("interrupted; with --out DIR the same command continues where it stopped", 130, error)
     except Exception as error:
         line = _line(error)
         if debug or line is None:
@@ -97,11 +81,8 @@ _LONGEST_LINE = 2000
 
 
 def _fail(message: str, code: int, cause: BaseException) -> NoReturn:
-    line = f"solvent: {printable(brief(' '.join(message.split()), _LONGEST_LINE))}"
-    if sys.stderr is not None and sys.stderr.isatty():  # There may be no error output.
-        width = get_terminal_size().columns
-        line = textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
-    typer.echo(line, err=True)
+    line = printable(brief(" ".join(message.split()), _LONGEST_LINE))
+    typer.echo(f"solvent: {line}", err=True)
     raise typer.Exit(code) from cause
 
 

@@ -14,7 +14,6 @@ import typer
 from rich.console import Console
 
 from solvent.benchmark.progress import Bar
-from solvent.cli.groups import interruptible
 from solvent.cli.printing import facts, show_starts, solution_rows
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.game import Layer, LayeredGame
@@ -150,10 +149,8 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
     """
     with ExitStack() as stack:
         store = LayerStore(layered, options.keep or "all")
-        kept = "nothing of it is kept; with --out DIR the same command goes on where it was"
         if options.out is not None:
             store = stack.enter_context(LayerFolder.create(options.out, layered, options.keep))
-            kept = f"what is solved is kept in {options.out}; the same command goes on from there"
         solved = 0
         if not store.finished:
             if not options.force:
@@ -164,7 +161,7 @@ def solved_store(layered: LayeredGame, options: SolveOptions) -> tuple[LayerStor
                 from solvent.exact.layered.cluster import RayWorkers
 
                 workers = stack.enter_context(RayWorkers(options.on))
-            with interruptible(kept), layer_bar(layered, store.missing, "solving") as tell:
+            with layer_bar(layered, store.missing, "solving") as tell:
                 solve_layers(
                     layered, store, workers=workers, on_layer=lambda layer, record: tell(layer)
                 )

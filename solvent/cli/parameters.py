@@ -58,9 +58,6 @@ from solvent.model.registry import (
 )
 from solvent.registration import HERE, arguments_of_game
 
-# A terminal of fewer characters has no room for columns within a column.
-_NARROW = 60
-
 if TYPE_CHECKING:
     from solvent.exact.layered.solve import LayeredSolution
 
@@ -261,8 +258,7 @@ def show_games(console: Console) -> None:
 
 def _show_below(console: Console, rows: Facts) -> None:
     """Print facts below a name."""
-    narrow = console.width < _NARROW
-    console.print(Padding(facts(rows, style="dim", narrow=narrow), (0, 0, 0, 2)))
+    console.print(Padding(facts(rows, style="dim"), (0, 0, 0, 2)))
 
 
 def _names(spec: GameSpec) -> dict[str, str | Facts]:

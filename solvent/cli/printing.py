@@ -57,21 +57,18 @@ def escape(text: str) -> str:
     return without_markup(printable(text, "\n"))
 
 
-def facts(rows: Facts, *, style: str = "bold", narrow: bool = False) -> Table:
+def facts(rows: Facts, *, style: str = "bold") -> Table:
     """Return a table of two columns without lines.
 
     Args:
         rows: The names and the texts.
         style: The style of the names.
-        narrow: Whether further texts stand below their names, as there is no room beside them.
     """
     table = Table.grid(padding=(0, 2), pad_edge=False)
     table.add_column(style=style, no_wrap=True)
     table.add_column(overflow="fold")
     for name, text in rows.items():
         inner = escape(text) if isinstance(text, str) else facts(text, style="")
-        if narrow and not isinstance(text, str):
-            inner = escape("\n".join(f"{one}\n{told}".strip() for one, told in text.items()))
         table.add_row(escape(name), inner)
     return table
 

@@ -21,7 +21,6 @@ from solvent.baselines import all_baselines, baselines_of, make_baseline
 from solvent.baselines.environments import opponent_policy
 from solvent.baselines.network import NetworkPlayer, load_network
 from solvent.benchmark.progress import Bar, solving
-from solvent.cli.groups import interruptible
 from solvent.cli.parameters import (
     game_of_request,
     game_of_training,
@@ -168,8 +167,6 @@ def explore(
         ValueError: If there is no such game, or the options do not fit together.
     """
     from solvent.explore import Explorer, Library, serve
-    from solvent.explore.server import LARGEST_UPLOAD
-    from solvent.model.files import read_file
 
     if not game:
         if words or solution or policy:
@@ -187,7 +184,7 @@ def explore(
             solved = solve_game(rules, progress=progress)
     explorer = Explorer(solved)
     if policy is not None:
-        explorer.load(read_file(policy, LARGEST_UPLOAD), policy.name)
+        explorer.load(policy)
     serve(explorer, host=address[0], port=address[1], browser=browser, tell=typer.echo)
 
 
@@ -211,8 +208,7 @@ def train(
     with Bar("loading PyTorch"):
         from solvent.training import train as train_agent
 
-    with interruptible(f"checkpoints are kept in {out}; the same command goes on from the last"):
-        result = train_agent(environment, folder=out, env_kwargs=parameters, **settings)
+    result = train_agent(environment, folder=out, env_kwargs=parameters, **settings)
     asked = game_of_request({"environment": environment, "env_kwargs": parameters})
     assert asked is not None
     show_training(Console(emoji=False), result, asked.info)
@@ -251,16 +247,10 @@ def bench(
 
     tasks = _tasks_of_bench(suite, environments, timesteps, bool(algorithms), self_play=self_play)
     own = {name: one for file in settings for name, one in read_settings(file).items()}
-    with interruptible(f"what is done is kept in {out}; the same command goes on from there"):
-        record = run_bench(
-            out,
-            tasks,
-            list(dict.fromkeys(algorithms)) or None,
-            settings=own,
-            **further,
-        )
-        with Bar("making the page"):
-            page = write_report(out, out / "report.html", summary=out)
+    chosen = list(dict.fromkeys(algorithms)) or None
+    record = run_bench(out, tasks, chosen, settings=own, **further)
+    with Bar("making the page"):
+        page = write_report(out, out / "report.html", summary=out)
     show_summary(Console(emoji=False), record.tasks)
     typer.echo(f"\nreport: {page}")
     for failure in record.failures:
@@ -434,11 +424,7 @@ def _score_alone(
     spec = spec_of(game)
     if spec is None or spec.scorer is None:
         raise ValueError(f"{game.info.name} does not say how to score a player without a table")
-    kept = "the partial score is lost; with --out DIR it is kept, and the same command resumes it"
-    if out is not None:
-        kept = f"the partial score is kept in {out}; the same command resumes it"
-    with interruptible(kept):
-        found = load(spec.scorer)(game, player, solution, out)
+    found = load(spec.scorer)(game, player, solution, out)
     proved = dict(found.bounds)
     if solved is not None:
         proved = {"value": solved.value, "proved to within": solved.upper - solved.value} | proved

@@ -11,7 +11,7 @@ Flask (the extra ``web``) is the library: pure Python, no files from other serve
 client for tests.
 """
 
-from solvent.explore.explorer import Explorer, write_live_grid
+from solvent.explore.explorer import Explorer
 from solvent.explore.server import Library, make_app, serve
 
 __all__ = [
@@ -19,5 +19,4 @@ __all__ = [
     "Library",
     "make_app",
     "serve",
-    "write_live_grid",
 ]

@@ -10,7 +10,6 @@ The page turns each grid into a Python file that defines it as a game, by the ru
 """
 
 import json
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
@@ -28,11 +27,9 @@ from solvent.exact import (
     ImproperGameError,
     Score,
     SolvedTable,
-    StoreError,
     load_policy,
     locate_gap,
     score,
-    write_atomically,
 )
 from solvent.exact.scoring import LEARNED
 from solvent.explore import panels
@@ -42,7 +39,7 @@ from solvent.explore.learning import watched
 from solvent.explore.panels import graded, read_games, summary
 from solvent.explore.subject import LoadedPolicy, Subject
 from solvent.model import TabularPolicy, ValueScale
-from solvent.model.parameters import brief, shown
+from solvent.model.parameters import brief
 from solvent.model.text import game_text, interval
 from solvent.play.line import roll
 from solvent.report.sections import Section, beside, pages_of, script_json, templates
@@ -185,27 +182,18 @@ class Explorer(Subject):
         sections = (*sections, *(panel["sections"] if panel else ()))
         return WebPage("board.html.j2", self.name, values, sections, 400 if message else 200)
 
-    def load(self, data: bytes, file: str) -> WebPage:
-        """Load a policy from the bytes of a file, and go to the panel that compares it.
+    def load(self, file: Path) -> None:
+        """Load a policy, which the board compares with the optimum.
 
         Args:
-            data: The content of the file, such as ``solvent train`` writes.
-            file: The name of the file.
+            file: The policy's file, such as ``solvent train`` writes.
 
         Raises:
             StoreError: If it is no policy, damaged, or for another game.
             ValueError: If the game has no table.
         """
         solved = self.tabled("comparing a policy")
-        with tempfile.TemporaryDirectory() as folder:
-            path = Path(folder) / "policy.npz"
-            path.write_bytes(data)
-            try:
-                policy = load_policy(path, solved.table)
-            except StoreError as error:
-                raise StoreError(str(error).replace(str(path), brief(file))) from None
-        self.loaded = _compared(solved, policy, brief(file))
-        return _elsewhere(link("board", panel="agent", game=self.key))
+        self.loaded = _compared(solved, load_policy(file, solved.table), brief(file.name))
 
     def learn(self, query: Query) -> WebPage:
         """Return the page on an algorithm, compared with the exact solution.
@@ -220,12 +208,11 @@ class Explorer(Subject):
         title, values = watched(table, self.state_map, query)
         return WebPage("learn.html.j2", title, {**values, "states": self.states})
 
-    def grade(self, data: bytes, file: str) -> WebPage:
+    def grade(self, data: bytes) -> WebPage:
         """Grade the games of a file.
 
         Args:
             data: The content of the file, as :func:`~solvent.explore.panels.read_games` reads it.
-            file: The name of the file.
 
         Raises:
             ValueError: If a move is not allowed.
@@ -336,22 +323,3 @@ def live_grid_page() -> WebPage:
         "script_json": script_json,
     }
     return WebPage("live_grid.html.j2", "Draw a grid", values)
-
-
-def write_live_grid(file: str | Path) -> Path:
-    """Write the page as a file.
-
-    Args:
-        file: The file to write, ending in ``.html``.
-
-    Returns:
-        The file.
-
-    Raises:
-        ValueError: If it ends otherwise.
-        StoreError: If it cannot be written.
-    """
-    if Path(file).suffix != ".html":
-        raise ValueError(f"the file is {shown(str(file))}; allowed are names that end in .html")
-    write_atomically(file, render(None, live_grid_page()).encode())
-    return Path(file)

@@ -137,8 +137,8 @@ class Library:
         return words(game).scene(start)
 
 
-LARGEST_UPLOAD = 64 * 2**20
-"""Bytes of a policy's file."""
+LARGEST_UPLOAD = 2**20
+"""Bytes of a file of games."""
 
 LONGEST_ADDRESS = 40_000
 """Characters of what an address says."""
@@ -201,7 +201,8 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
                 return shown_page(found)
             return shown_page(getattr(found, word)(query), found, name)
 
-    def uploaded(use: Callable[[Explorer, bytes, str], WebPage]) -> AnyResponse:
+    @app.post("/games")
+    def games() -> AnyResponse:
         given, name = request.files.get("file"), request.args.get("game", "")
         if given is None or not given.filename:
             raise ValueError("no file was chosen")
@@ -209,7 +210,7 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
             found = library.explorer(name)
             if found is None:
                 raise ValueError("this game is not open; open it in the gallery first")
-            return shown_page(use(found, given.read(), given.filename), found, name)
+            return shown_page(found.grade(given.read()), found, name)
 
     @app.get("/live-grid")
     def live_grid() -> AnyResponse:
@@ -236,8 +237,6 @@ def make_app(library: Library, *, names: Collection[str] = ()) -> Flask:
 
     for word, *_ in PAGES:
         app.add_url_rule(f"/{word}", word, partial(page, word))
-    for word, use in (("policy", Explorer.load), ("games", Explorer.grade)):
-        app.add_url_rule(f"/{word}", word, partial(uploaded, use), methods=["POST"])
 
     @app.get("/")
     def start() -> AnyResponse:
@@ -277,15 +276,12 @@ def _refuse_others(own: Collection[str]) -> None:
 def _error_page(error: Exception) -> WebPage:
     """Return the page about an error in the request or in this program."""
     if isinstance(error, HTTPException):
-        status, size = error.code or 500, request.content_length or 0
+        status = error.code or 500
         listed = ", ".join(f"/{word}" for word, *_ in PAGES)
         messages = {
             404: f"the pages are {listed}; there is no {shown(request.path)}",
             405: "this address does not take such a request",
-            413: f"the file has {size:,} bytes; allowed are up to {LARGEST_UPLOAD:,} "
-            f"({LARGEST_UPLOAD // 2**20} MB)"
-            if size > LARGEST_UPLOAD
-            else "the form has more than one field; allowed is the file alone",
+            413: f"allowed is one file of up to {LARGEST_UPLOAD // 2**20} MB, and no other field",
         }
         return message_page(messages.get(status, error.description or error.name), status)
     if isinstance(error, (ValueError, ArithmeticError, OSError)):

@@ -29,9 +29,6 @@ _MOST_OPTIONS = 60
 # Characters of an address's state.
 _LONGEST = 2000
 
-# Number of allowed values that an error names.
-_MOST_NAMED = 12
-
 # Characters of a field's value.
 _LONGEST_VALUE = 100
 
@@ -211,15 +208,12 @@ def _value(name: str, text: str, like: Any, column: Values | None) -> Any:
     Raises:
         ValueError: If it is no value of the field.
     """
-    if column is not None:
-        if text not in column:
-            more = ", and others" * (len(column) > _MOST_NAMED)
-            listed = ", ".join(list(column)[:_MOST_NAMED])
-            raise ValueError(f"{name} is {shown(text)}; allowed are {listed}{more}")
-        return column[text]
     value: Any = ...
-    with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
-        value = text if isinstance(like, str) else literal_eval(text)
-    if value is ... or len(text) > _LONGEST_VALUE or not _alike(value, like):
+    if column is not None:
+        value = column.get(text, ...)
+    else:
+        with suppress(ValueError, SyntaxError, MemoryError, RecursionError):
+            value = text if isinstance(like, str) else literal_eval(text)
+    if value is ... or len(text) > _LONGEST_VALUE or not (column or _alike(value, like)):
         raise ValueError(f"{name} is {shown(text)}; allowed are values such as {written(like)}")
     return value

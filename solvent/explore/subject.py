@@ -11,7 +11,7 @@ from contextlib import suppress
 from dataclasses import astuple, dataclass, field
 from functools import cached_property, partial
 from math import isfinite
-from threading import Lock, Thread
+from threading import Thread
 from typing import Any
 
 from solvent.exact import GapLocation, Score, SolvedGame, SolvedTable, with_table
@@ -32,17 +32,11 @@ from solvent.report.state_map import BOARD, StateMap, state_map, state_map_secti
 # The largest table for which a board shows the values of squares.
 _MOST_SQUARES = 100_000
 
-# Characters of a line.
-_LONGEST_LINE = 30_000
-
 # Lines that are kept for quick answers.
 _MOST_LINES = 300
 
 PATIENCE = 0.1
 """Seconds that a request waits for a result."""
-
-# Results that are kept.
-_MOST_KEPT = 200
 
 MOST_RUNNING = 8
 """Jobs that run at the same time."""
@@ -51,7 +45,7 @@ Work = Callable[[OnProgress], Any]
 """Work that reports its progress and returns a result."""
 
 
-class Job:
+class Job(Thread):
     """Work in a thread of its own.
 
     Attributes:
@@ -61,11 +55,18 @@ class Job:
     """
 
     def __init__(self, work: Work) -> None:
-        self.result: Any = None
+        super().__init__(daemon=True)
+        self.work, self.result = work, None
         self.error: Exception | None = None
         self.progress = Progress(0, None, "starting")
-        self._thread = Thread(target=self._run, args=(work,), daemon=True)
-        self._thread.start()
+        self.start()
+
+    def run(self) -> None:
+        """Do the work, and keep its result or its error."""
+        try:
+            self.result = self.work(partial(setattr, self, "progress"))
+        except Exception as error:  # The page that waits for the result shows it.
+            self.error = error
 
     def done(self, patience: float = PATIENCE) -> bool:
         """Wait for the end, and return whether it has come.
@@ -73,8 +74,8 @@ class Job:
         Args:
             patience: The most seconds to wait.
         """
-        self._thread.join(patience)
-        return not self._thread.is_alive()
+        self.join(patience)
+        return not self.is_alive()
 
     def found(self) -> Any:
         """Return the result, once the work has ended.
@@ -87,19 +88,9 @@ class Job:
             raise self.error.with_traceback(None)
         return self.result
 
-    def _run(self, work: Work) -> None:
-        try:
-            self.result = work(partial(setattr, self, "progress"))
-        except Exception as error:  # The page that waits for the result shows it.
-            self.error = error
 
-
-class Jobs:
+class Jobs(dict[Hashable, Job]):
     """Jobs by their subjects."""
-
-    def __init__(self) -> None:
-        self._jobs: dict[Hashable, Job] = {}
-        self._lock = Lock()
 
     def of(self, key: Hashable, work: Work) -> Job:
         """Return the job on a subject, which is started if there is none.
@@ -111,18 +102,14 @@ class Jobs:
         Raises:
             ValueError: If too many others are running.
         """
-        with self._lock:
-            if key not in self._jobs:
-                ended = [one for one, job in self._jobs.items() if job.done(0)]
-                if len(self._jobs) - len(ended) >= MOST_RUNNING:
-                    raise ValueError(
-                        f"{MOST_RUNNING} computations are running; load this page again when one "
-                        f"of them has ended"
-                    )
-                if len(self._jobs) >= _MOST_KEPT:
-                    self._jobs.pop(ended[0])
-                self._jobs[key] = Job(work)
-            return self._jobs[key]
+        if key not in self:
+            if sum(not job.done(0) for job in self.values()) >= MOST_RUNNING:
+                raise ValueError(
+                    f"{MOST_RUNNING} computations are running; load this page again when one of "
+                    f"them has ended"
+                )
+            self[key] = Job(work)
+        return self[key]
 
 
 @dataclass(frozen=True, eq=False)
@@ -244,10 +231,6 @@ class Subject:
         Raises:
             ValueError: If there is no such state, or a move is not allowed.
         """
-        if len(text) > _LONGEST_LINE:
-            raise ValueError(
-                f"the line has {len(text):,} characters; allowed are {_LONGEST_LINE:,}"
-            )
         known = text
         while known and (key, known) not in self._lines:
             known = known.rpartition(",")[0]

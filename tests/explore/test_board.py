@@ -177,7 +177,7 @@ def test_a_policy_from_another_file_of_the_same_name_is_exploited_anew(tmp_path:
     file = tmp_path / "policy.npz"
     for policy in (TabularPolicy.uniform(game.table, player=1), game.solution.policies[1]):
         save_policy(file, policy)
-        own.load(file.read_bytes(), file.name)
+        own.load(file)
         page = waited(own, "/board?panel=lock&lock=1&to=the loaded policy")
         [gain] = re.findall(r'id="gain" value="([^"]*)"', page)
         assert float(gain) == pytest.approx(best_response(game.table, policy).value, abs=1e-9)

@@ -133,7 +133,7 @@ def test_a_page_of_links_may_lead_here_and_do_no_more(browser: Any, tmp_path: Pa
         links = tmp_path / "lecture.html"
         links.write_text(
             f'<a id="link" href="{address}/board">Greed</a>'
-            f'<form method="post" action="{address}/policy"><button>Send</button></form>'
+            f'<form method="post" action="{address}/games"><button>Send</button></form>'
             f'<iframe src="{address}/board"></iframe>'
         )
         browser.get(links.as_uri())

@@ -17,14 +17,21 @@ from typing import Any, cast
 import numpy as np
 import pytest
 from bad_files import CONTENTS
-from commands import refusal, said
 from explored import client, explorer, line_at, numbers, random_line, solved
 from timed_football import tiny
 from two_players import random_policy
 
 from solvent import make_game
 from solvent.cli.parameters import open_solution
-from solvent.exact import SolvedTable, locate_gap, policy_value, save_policy, score, solve
+from solvent.exact import (
+    SolvedTable,
+    StoreError,
+    locate_gap,
+    policy_value,
+    save_policy,
+    score,
+    solve,
+)
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.explore import (
@@ -36,7 +43,7 @@ from solvent.explore import (
     make_app,
 )
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
-from solvent.explore.explorer import live_grid_page, render, write_live_grid
+from solvent.explore.explorer import live_grid_page, render
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
 from solvent.explore.server import (
     LARGEST_UPLOAD,
@@ -180,8 +187,9 @@ def test_a_policy_is_scored_exactly(tmp_path: Path, player: int) -> None:
     game = cast(SolvedTable, solved("greed"))
     policy = random_policy(game.table, player, 4)
     save_policy(tmp_path / "mine.npz", policy)
-    sent = {"file": (io.BytesIO((tmp_path / "mine.npz").read_bytes()), "mine.npz")}
-    page = client("greed").post("/policy", data=sent, follow_redirects=True).text
+    own = Explorer(game)
+    own.load(tmp_path / "mine.npz")
+    page = client(own).get("/board?panel=agent").text
     exact, where = score(game.table, policy), locate_gap(game.table, policy)
     assert numbers(page, r"(<data id=.gap.*?</data>)") == [exact.optimality_gap]
     [differs] = numbers(page, r"(<data id=.differs.*?)</data>")
@@ -196,33 +204,30 @@ def test_a_policy_is_scored_exactly(tmp_path: Path, player: int) -> None:
 
 
 def test_bad_files_are_refused_by_name(tmp_path: Path) -> None:
-    own = Explorer(solved("greed"))
+    own, file = Explorer(solved("greed")), tmp_path / "given.npz"
     save_policy(tmp_path / "other.npz", TabularPolicy.uniform(solved("lake").table))
-    asked = client(own)
     for data in (*CONTENTS.values(), (tmp_path / "other.npz").read_bytes()):
-        answer = asked.post("/policy", data={"file": (io.BytesIO(data), "given.npz")})
-        [message] = re.findall(r'class="message" role="alert">(.*?)</p>', answer.text, re.DOTALL)
-        assert (answer.status_code, "given.npz" in message) == (400, True)
-        assert "/tmp" not in message
+        file.write_bytes(data)
+        with pytest.raises(StoreError, match=r"given\.npz"):
+            own.load(file)
     assert own.loaded is None
-    assert [asked.post(path).status_code for path in ("/policy", "/board")] == [400, 405]
+    assert [client(own).post(path).status_code for path in ("/games", "/board")] == [400, 405]
 
 
-def test_a_form_is_refused_by_the_limit_that_it_exceeds() -> None:
+def test_a_form_beyond_the_limits_is_refused() -> None:
     form = "multipart/form-data; boundary=x"
     # The second is larger than what Werkzeug by itself allows a field of a form.
     body = b'--x\r\nContent-Disposition: form-data; name="file"\r\n\r\n' + b"y" * 600_000
     length = {"CONTENT_LENGTH": str(LARGEST_UPLOAD + 1)}
-    size = "the file has 67,108,865 bytes; allowed are up to 67,108,864 (64 MB)"
+    limit = "allowed is one file of up to 1 MB, and no other field"
     for given, status, told in (
-        ({"content_type": form, "environ_overrides": length}, 413, size),
+        ({"content_type": form, "environ_overrides": length}, 413, limit),
         ({"content_type": form, "data": body + b"\r\n--x--\r\n"}, 400, "no file was chosen"),
-        ({"data": {"file": (io.BytesIO(b""), "a"), "more": "1"}}, 413, "more than one field"),
+        ({"data": {"file": (io.BytesIO(b""), "a"), "more": "1"}}, 413, limit),
     ):
-        answer = client("greed").post("/policy", **given)
+        answer = client("greed").post("/games", **given)
         assert answer.status_code == status
         assert told in answer.text
-        assert ("MB" in answer.text) == (told == size)
 
 
 # What a browser says of a link on another page that has been clicked.
@@ -263,7 +268,7 @@ LINKED = {
 def test_no_other_page_may_drive_this_one(headers: dict[str, str], status: int) -> None:
     app = make_app(Library.of(explorer("greed")), names=["lab"])
     assert app.test_client().get("/", headers=headers).status_code == status
-    posted = app.test_client().post("/policy", headers=headers)
+    posted = app.test_client().post("/games", headers=headers)
     assert posted.status_code == (403 if status == 403 else 400)
 
 
@@ -284,7 +289,7 @@ def test_a_link_of_another_page_opens_nothing_before_somebody_here_says_so(
             assert 'href="?game=pig&amp;s=%220%22"' in answer.text
             assert answer.headers["Cross-Origin-Opener-Policy"] == "same-origin"
     monkeypatch.undo()
-    assert asked.post("/policy", headers=LINKED).status_code == 403
+    assert asked.post("/games", headers=LINKED).status_code == 403
     assert asked.get("/nothing", headers=LINKED).status_code == 404
 
 
@@ -489,14 +494,12 @@ def test_what_learns_is_valued_exactly_and_gets_nearer(
 # The live gridworld without a browser: the file, the rules that it exports, and its sizes
 
 
-def test_the_page_is_one_small_file(tmp_path: Path) -> None:
-    text = write_live_grid(tmp_path / "live_grid.html").read_text(encoding="utf-8")
+def test_the_page_is_one_small_file() -> None:
+    text = render(None, live_grid_page())
     assert len(text.encode()) < 100_000
     # No address but that of the icon, which is empty.
     assert set(re.findall(r"""(?:src|href)=["']?([^"'\s>]+)""", text)) <= {"data:,"}
     assert not re.search(r"https?://|@import|\bimport\(|fetch\(", text)
-    with pytest.raises(ValueError, match=r"grid\.txt"):
-        write_live_grid(tmp_path / "grid.txt")
     assert 'nonce="abc"' in render(None, live_grid_page(), nonce="abc")
 
 
@@ -509,13 +512,3 @@ def test_the_rules_that_it_exports_are_a_game_and_work_in_the_command(tmp_path: 
     game = make_game(str(file))
     assert float(game.info.discount) == 0.9
     assert solve(game).value == pytest.approx(0.0688909, abs=1e-6)
-
-
-def test_the_command_writes_the_page(tmp_path: Path) -> None:
-    file = tmp_path / "grid.html"
-    assert said("explore", "--live-grid", file) == f"{file} written\n"
-    assert file.read_text(encoding="utf-8") == render(None, live_grid_page())
-    file.unlink()
-    for words, named in (("greed", "greed"), ("--port 0", "--port"), ("--no-browser", "--browser")):
-        assert f"drop {named}" in refusal("explore", *words.split(), "--live-grid", file)
-        assert not file.exists()

@@ -23,7 +23,8 @@ from gymnasium import spaces
 
 from solvent import TabularPolicy, compile_game, discounted, make_game, solve, tabular
 from solvent.exact import ImproperGameError
-from solvent.explore import Library, write_live_grid
+from solvent.explore import Library
+from solvent.explore.explorer import live_grid_page, render
 
 pytestmark = [pytest.mark.browser, pytest.mark.filterwarnings("ignore::ResourceWarning")]
 
@@ -33,7 +34,9 @@ EPISODES = 12
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> str:
-    return write_live_grid(tmp_path_factory.mktemp("page") / "live_grid.html").as_uri()
+    file = tmp_path_factory.mktemp("page") / "live_grid.html"
+    file.write_text(render(None, live_grid_page()), encoding="utf-8")
+    return file.as_uri()
 
 
 @pytest.fixture
