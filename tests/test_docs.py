@@ -339,7 +339,6 @@ def script(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def stroke_points(svg: str) -> list[float]:
-    """The coordinates of all lines of a picture."""
     return [
         float(n) for line in re.findall(r' points="([^"]+)"', svg) for n in re.split("[ ,]", line)
     ]

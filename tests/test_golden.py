@@ -184,7 +184,6 @@ class Record:
             digest.update(array.astype(array.dtype.newbyteorder("<")).tobytes())
 
     def hex(self) -> dict[str, str]:
-        """The digests, shortened."""
         return {kind: digest.hexdigest()[:24] for kind, digest in self._digests.items()}
 
 
@@ -306,14 +305,12 @@ def trained(
 
 
 def options(parameters: Mapping[str, Any]) -> Iterable[str]:
-    """Parameters as words of a command."""
     for name, value in parameters.items():
         yield f"--{name.replace('_', '-')}"
         yield value if isinstance(value, str) else json.dumps(value)
 
 
 def by_command(folder: Path, *words: str) -> None:
-    """Train on two minutes by ``solvent train``."""
     steps = ["--algorithm", "maskable_ppo", "--seed", "3", "--timesteps", "512"]
     said("train", TWO_MINUTES_ID, *steps, *words, *options(TWO_MINUTES), "--out", folder)
 
@@ -418,7 +415,6 @@ RUNS: Mapping[str, Callable[..., Any]] = {
 
 
 def table(name: str, parameters: Mapping[str, Any]) -> Any:
-    """A game's table."""
     return solvent.compile_game(solvent.make_game(name, **parameters))
 
 
@@ -485,7 +481,6 @@ def players_of_half(folder: Path) -> Figures:
 
 
 def training(name: str, folder: Path, *, unfinished: bool = False) -> Figures:
-    """A training, read back or brought to its end."""
     place = folder / (f"{name}-unfinished" if unfinished else name)
     found = RUNS[name](place, **({} if unfinished else {"progress": pytest.fail}))
     # As the records of 0.1 name them: one score of one seat, pairs of self-play.

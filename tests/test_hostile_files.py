@@ -16,21 +16,19 @@ from handed_in import pickles
 from layered_games import shop, solve_in
 from submitted import SUITE, write_bench
 
-from solvent import make_game
 from solvent.baselines.network import load_network
 from solvent.benchmark.policies import read_policies
 from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.parameters import game_of_training
-from solvent.exact import load_policy, load_solution, save_policy, write_archive
+from solvent.exact import StoreError, load_policy, load_solution, save_policy, write_archive
 from solvent.exact.layered.folder import LayerFolder
 from solvent.games import Pig
 from solvent.games.gamebook.loader import BookError, check_book, load_book
 from solvent.grading import grade, grade_files
-from solvent.model import TabularGame, TabularPolicy, compile_game, registry
+from solvent.model import TabularGame, TabularPolicy, compile_game, make_game, registry
 from solvent.model.cache import read_entry
-from solvent.model.files import StoreError
 from solvent.report import write_report
 
 GAME = """
@@ -84,7 +82,6 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def results(folder: Path, task: Mapping[str, Any] | None = None, **record: Any) -> Path:
-    """Write the results of a bench about the coin."""
     asked = None if task is None else {"environment": "solvent/Pig-v0", **task}
     known = {"env": "Coin-v0", "game": "pig", "parameters": {}, "optimum": 1.0, "bracket": [1, 1]}
     about = {**known, "agents": [], "baselines": [], "task": asked, **record}
@@ -97,7 +94,6 @@ def report(folder: Path, **record: Any) -> None:
 
 
 def exercise(folder: Path, **keys: Any) -> Path:
-    """Write an exercise about the coin."""
     known = {"format": 1, "name": "coin", "title": "A coin", "asks": "values", "points": [[1, 1]]}
     lines = (f"{key} = {toml(value)}" for key, value in {**known, **keys}.items())
     (folder / "coin.toml").write_text("\n".join(lines), encoding="utf-8")

@@ -16,10 +16,9 @@ import pytest
 from doc_pages import check_sentences
 
 import solvent
-from solvent.exact import solve
+from solvent import TabularGame, TabularPolicy, against, solve
 from solvent.grading import Exercise, Grade, find_exercise
 from solvent.grading.grades import BESIDE, NUMBER
-from solvent.model import TabularGame, TabularPolicy, against
 from solvent.model.registry import declared_names
 from solvent.tabular import policy_evaluation, policy_iteration, shapley_iteration, value_iteration
 
@@ -309,7 +308,6 @@ EXECUTED = [
 
 
 def cells(file: Path, kind: str) -> list[str]:
-    """The sources of the cells of a kind."""
     found = json.loads(file.read_text(encoding="utf-8"))["cells"]
     return ["".join(cell["source"]) for cell in found if cell["cell_type"] == kind]
 
@@ -419,7 +417,6 @@ TEXT = (ROOT / "docs" / "teaching.md").read_text(encoding="utf-8")
 
 
 def block(title: str) -> str:
-    """The block of the page with a title."""
     [found] = re.findall(rf'^```\w+ title="{re.escape(title)}"\n(.*?)^```', TEXT, re.M | re.S)
     return str(found)
 

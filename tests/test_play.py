@@ -12,9 +12,8 @@ import pytest
 from refusals import assert_refused
 from scipy.stats import chisquare
 
-from solvent.exact import SolvedGame, best_response, solve
+from solvent import Game, SolvedGame, TabularPolicy, best_response, compile_game, solve
 from solvent.games import FightingFantasy, Pig, RockPaperScissors
-from solvent.model import Game, TabularPolicy, compile_game
 from solvent.play import Record, play
 
 

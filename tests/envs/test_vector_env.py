@@ -79,7 +79,6 @@ def test_the_pool_is_replaced_between_steps(mode: AutoresetMode) -> None:
 
 
 def arrays(result: Any) -> list[NDArray[Any]]:
-    """All arrays in what a call returned."""
     if isinstance(result, (dict, tuple)):
         parts = result.values() if isinstance(result, dict) else result
         return [array for part in parts for array in arrays(part)]

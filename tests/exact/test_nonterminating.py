@@ -316,7 +316,6 @@ IN_TURN: list[list[Row]] = [
 
 
 def exchanged(rows: list[list[Row]], owners: list[int]) -> tuple[list[list[Row]], list[int]]:
-    """The same game with the players' names exchanged."""
     return mirrored(rows), [1 - owner for owner in owners]
 
 

@@ -14,7 +14,6 @@ from rational_tables import END, table_of
 from refusals import assert_refused
 from two_players import random_policy
 
-from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.exact import (
     CertificateError,
@@ -35,13 +34,7 @@ from solvent.exact.scoring import (
     solve_with_nonterminating_play,
 )
 from solvent.games import FightingFantasy, Greed, Pig
-from solvent.model import (
-    Game,
-    TabularPolicy,
-    against,
-    compile_game,
-    from_arrays,
-)
+from solvent.model import Game, TabularPolicy, against, compile_game, from_arrays, make_game
 
 
 @pytest.fixture(scope="module")

@@ -16,7 +16,6 @@ from rational_tables import END, Row, table_of
 from refusals import assert_refused
 from two_players import random_policy
 
-from solvent import make_game
 from solvent.exact import (
     CertificateError,
     ImproperGameError,
@@ -42,6 +41,7 @@ from solvent.model import (
     against,
     compile_game,
     discounted,
+    make_game,
     progress,
 )
 

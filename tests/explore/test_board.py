@@ -18,7 +18,6 @@ from explored import GAMES, client, explorer, line_at, numbers, random_line, sol
 from refusals import assert_refused
 from rich.console import Console
 
-from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.cli.printing import show_score, show_solution
 from solvent.exact import SolvedTable, best_response, locate_gap, save_policy, score, solve
@@ -35,7 +34,7 @@ from solvent.explore.decision import (
 from solvent.explore.panels import PANELS, read_games
 from solvent.explore.subject import MOST_RUNNING, Jobs
 from solvent.games import Nim
-from solvent.model import TabularPolicy, cache, registry
+from solvent.model import TabularPolicy, cache, make_game, registry
 from solvent.model.game import words
 from solvent.model.registry import GameSpec, game_specs
 from solvent.play.line import Account, Line, costliest

@@ -21,7 +21,6 @@ from explored import client, explorer, line_at, numbers, random_line, solved
 from timed_football import tiny
 from two_players import random_policy
 
-from solvent import make_game
 from solvent.cli.parameters import open_solution
 from solvent.exact import (
     SolvedTable,
@@ -34,27 +33,15 @@ from solvent.exact import (
 )
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
-from solvent.explore import (
-    Explorer,
-    Library,
-    decision,
-    drawn_grid,
-    learning,
-    make_app,
-)
+from solvent.explore import Explorer, Library, decision, drawn_grid, learning, make_app
 from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
 from solvent.explore.explorer import live_grid_page, render
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
-from solvent.explore.server import (
-    LARGEST_UPLOAD,
-    LONGEST_ADDRESS,
-    is_loopback,
-    make_page_server,
-)
+from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS, is_loopback, make_page_server
 from solvent.explore.states import States
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.model import TabularPolicy, ValueScale, check_game
+from solvent.model import TabularPolicy, ValueScale, check_game, make_game
 from solvent.tabular import ALGORITHMS
 
 # The pages without a browser: their numbers are the solver's, and strange input gets a message
@@ -402,7 +389,6 @@ def test_the_command_serves_until_it_is_interrupted() -> None:
 
 
 def shown(name: str, address: str) -> str:
-    """The text of a page."""
     answer = client(name).get(f"/learn?{address}")
     assert answer.status_code == 200, answer.text
     return cast(str, answer.text)

@@ -41,7 +41,6 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 @pytest.fixture
 def page(page: Any, address: str) -> Any:
-    """The page with the frozen lake."""
     page.get("about:blank")
     page.get(address)
     errors_of(page)
@@ -77,7 +76,6 @@ def ending_grids(page: Any, number: int) -> Iterator[tuple[int, dict[str, Any], 
 
 
 def run_file(text: str) -> ModuleType:
-    """The module of an exported file."""
     module = ModuleType("drawn_by_test")
     sys.modules[module.__name__] = module  # Named tuples with annotations look there.
     exec(compile(text, "my_grid.py", "exec"), module.__dict__)

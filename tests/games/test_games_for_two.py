@@ -18,8 +18,8 @@ from solvent import (
     compile_game,
     exploitability,
     policy_value,
+    solve,
 )
-from solvent.exact import solve
 from solvent.games import Goofspiel, Pig, Soccer, TicTacToe
 from solvent.games.pig.report import PigPages, hold_surface
 from solvent.games.pig.rules import HOLD, ROLL, Turn

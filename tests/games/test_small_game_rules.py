@@ -634,7 +634,6 @@ MOVES: list[Row] = [
 
 
 def at(game: Any, values: Iterable[Any]) -> Any:
-    """A state of a game."""
     return type(game.initial()[0].state)(*values)
 
 

@@ -13,11 +13,19 @@ import pytest
 from doc_pages import DOCS, check_figure, check_sentences, table_rows
 from soccer_trials import Trials, odds
 
-from solvent import best_response, make_game, policy_value, solve
+from solvent import (
+    Outcome,
+    TabularGame,
+    TabularPolicy,
+    best_response,
+    compile_game,
+    make_game,
+    policy_value,
+    solve,
+)
 from solvent.exact import Solution
 from solvent.games.blackjack import OVER, STICK, Blackjack, Hand, dealers_natural
 from solvent.games.racetrack import FINISHED, Car, Racetrack
-from solvent.model import Outcome, TabularGame, TabularPolicy, compile_game
 
 FOLDER = DOCS / "textbook"
 PAGES = {
@@ -37,7 +45,6 @@ def number(text: str) -> float:
 
 @cache
 def script(name: str) -> dict[str, Any]:
-    """What the script of a page has."""
     return runpy.run_path(str(DOCS / "scripts" / f"{name}.py"))
 
 

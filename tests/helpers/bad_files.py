@@ -70,7 +70,6 @@ def read_raw(path: Path) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def rewrite_json(path: Path, change: Callable[[Any], object]) -> None:
-    """Change what a file of JSON holds."""
     content = json.loads(path.read_text(encoding="utf-8"))
     change(content)
     path.write_text(json.dumps(content), encoding="utf-8")

@@ -58,7 +58,6 @@ def start(*, profile: str, width: int = 1280, height: int = 900) -> Any:
 
 
 def phone(driver: Any, *, width: int = 390, height: int = 844) -> None:
-    """From here on the window is that of a phone."""
     driver.execute_cdp_cmd(
         "Emulation.setDeviceMetricsOverride",
         {"width": width, "height": height, "deviceScaleFactor": 1, "mobile": True},
@@ -66,12 +65,10 @@ def phone(driver: Any, *, width: int = 390, height: int = 844) -> None:
 
 
 def desktop(driver: Any) -> None:
-    """From here on it is that of a desktop."""
     driver.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})
 
 
 def colours(driver: Any, scheme: str) -> None:
-    """From here on the person prefers light or dark colours."""
     driver.execute_cdp_cmd(
         "Emulation.setEmulatedMedia",
         {"features": [{"name": "prefers-color-scheme", "value": scheme}]},
@@ -88,5 +85,4 @@ def wait_until(driver: Any, condition: Callable[[Any], Any]) -> Any:
 
 
 def errors_of(driver: Any) -> list[str]:
-    """What the browser has complained of since it was asked last."""
     return [entry["message"] for entry in driver.get_log("browser") if entry["level"] == "SEVERE"]

@@ -14,7 +14,6 @@ def run(*words: object, **options: Any) -> Any:
 
 
 def said(*words: object, **options: Any) -> str:
-    """What a command says that succeeds."""
     result = run(*words, **options)
     assert result.exit_code == 0, (result.output, result.exception)
     return result.stdout

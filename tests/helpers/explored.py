@@ -53,13 +53,11 @@ def explorer(name: str) -> Explorer:
 
 
 def client(games: str | Explorer) -> Any:
-    """A client of the pages of a game."""
     own = explorer(games) if isinstance(games, str) else games
     return make_app(Library.of(own)).test_client()
 
 
 def random_line(name: str, seed: int, most: int = 40) -> Line:
-    """A line in which all actions are drawn at random."""
     dice = random.Random(seed)
     line = Line(solved(name), dice.choice(solved(name).game.initial()).state)
     while not line.over and len(line.plies) < most:
@@ -78,12 +76,10 @@ def waited(own: Explorer, address: str) -> str:
 
 
 def line_at(own: Explorer, address: str) -> Line:
-    """The line that an address has."""
     return own.line("", [*re.findall(r"line=([^&]*)", address), ""][0])
 
 
 def numbers(text: str, of: str) -> list[float]:
-    """The exact numbers of a part of a page."""
     [part] = re.findall(of, text, re.DOTALL)
     return [float(value) for value in re.findall(r'<data [^>]*?value="([^"]+)"', part)]
 

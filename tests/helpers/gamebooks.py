@@ -22,7 +22,6 @@ def changed(*pairs: tuple[str, str]) -> str:
 
 
 def line_of(text: str, part: str) -> int:
-    """The line in which a part of a text begins."""
     assert text.count(part) == 1, f"{part!r} stands {text.count(part)} times"
     return text[: text.index(part)].count("\n") + 1
 
@@ -65,5 +64,4 @@ endings: {won: {score: 1}, lost: {score: 0}}
 
 
 def small(sections: str, head: str = HERO) -> Book:
-    """A small book with these sections, in YAML."""
     return parse_book(f"{head}sections:\n{sections}".encode())

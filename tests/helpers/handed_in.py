@@ -50,7 +50,6 @@ def pickles(path: Path, mark: Path) -> Iterator[None]:
 
 
 def array_bytes(array: np.ndarray, version: tuple[int, int] | None = None) -> bytes:
-    """An array as NumPy writes it."""
     buffer = io.BytesIO()
     np.lib.format.write_array(buffer, array, version)
     return buffer.getvalue()
@@ -65,14 +64,12 @@ def stated(shape: tuple[int, ...], dtype: str = "<f8") -> bytes:
 
 
 def saved(*arrays: Any, save: Callable[..., None] = np.savez, **named: Any) -> bytes:
-    """Arrays as NumPy saves them."""
     buffer = io.BytesIO()
     save(buffer, *arrays, **named)
     return buffer.getvalue()
 
 
 def zipped(members: Mapping[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> bytes:
-    """An archive."""
     buffer = io.BytesIO()
     with zipfile.ZipFile(buffer, "w", compression) as archive:
         for name, content in members.items():
@@ -93,7 +90,6 @@ def lines(array: np.ndarray, separator: str = ",", end: str = "\n") -> str:
 
 
 def hand_in(folder: Path) -> None:
-    """Write all files of :func:`policy_files`."""
     for name, (content, _) in policy_files().items():
         if callable(content):
             content(folder / name)

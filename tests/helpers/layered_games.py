@@ -64,7 +64,6 @@ def solve_each(folder: Path, layers: Any) -> dict[str, Path]:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    """All files below a folder."""
     return {
         path.relative_to(folder).as_posix(): path.read_bytes()
         for path in folder.rglob("*")
@@ -78,7 +77,6 @@ def any_values(layers: Any, layer: Layer, seed: int = 0) -> np.ndarray:
 
 
 def flip(path: Path, place: int, bit: int = 0) -> None:
-    """Turn one bit of a file around."""
     content = bytearray(path.read_bytes())
     content[place] ^= 1 << bit
     path.write_bytes(content)

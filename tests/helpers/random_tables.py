@@ -31,7 +31,6 @@ def predicted(model: Any, game: TabularGame, seen: np.ndarray, *, masked: bool) 
 
 
 def put(array: Any, place: Any, value: Any) -> Any:
-    """A copy of an array with other values in some places."""
     copy = np.array(array)
     copy[place] = value
     return copy

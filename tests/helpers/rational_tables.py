@@ -57,7 +57,6 @@ def table_of(
 
 
 def mirrored(rows: list[list[Any]]) -> list[list[Any]]:
-    """The same rows with every reward's sign changed."""
     return [[[(p, t, -r) for p, t, r in row] for row in own] for own in rows]
 
 

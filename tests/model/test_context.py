@@ -17,7 +17,6 @@ from hypothesis import strategies as st
 from random_games import RandomGame
 
 import solvent  # noqa: F401 (registers the environments)
-from solvent import make_game
 from solvent.exact import score, solve
 from solvent.games import FightingFantasy, Pig
 from solvent.games.fighting_fantasy.rules import TEST, Combat, luck_succeeds
@@ -26,6 +25,7 @@ from solvent.model import (
     TabularGame,
     TabularPolicy,
     compile_game,
+    make_game,
     parametrize_with_game_checks,
 )
 from solvent.model.context import (

@@ -17,13 +17,7 @@ from random_games import KINDS, RandomGame
 from rational_tables import random_rows, table_of
 from refusals import assert_refused
 
-from solvent import make_game
-from solvent.exact import (
-    policy_value,
-    score,
-    solve,
-    state_visitation,
-)
+from solvent.exact import policy_value, score, solve, state_visitation
 from solvent.games import FightingFantasy, Greed, Pig, WindyGridworld
 from solvent.games.pig.rules import Turn
 from solvent.model import (
@@ -34,6 +28,7 @@ from solvent.model import (
     TabularPolicy,
     compile_game,
     discounted,
+    make_game,
     one_hot,
     parametrize_with_game_checks,
     reachable,

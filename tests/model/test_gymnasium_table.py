@@ -9,8 +9,7 @@ import pytest
 from refusals import assert_refused
 
 import solvent
-from solvent.exact import solve
-from solvent.model import TabularPolicy, compile_game
+from solvent import TabularPolicy, compile_game, solve
 from solvent.model.gymnasium_table import Cell, GymnasiumTable
 
 # Gymnasium 1.2, the lowest that the core allows, has version 3 only.

@@ -23,25 +23,18 @@ from hypothesis import strategies as st
 from random_games import RandomGame
 from two_players import OneShot
 
-from solvent import TabularPolicy, compile_game, make_game
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.exact import SolvedTable, locate_gap, solve
 from solvent.exact.learning_curve import Evaluation
 from solvent.games import FightingFantasy
 from solvent.games.gridworld import JUMPS
 from solvent.games.windy_gridworld import WIND
-from solvent.model import GymnasiumTable
+from solvent.model import GymnasiumTable, TabularPolicy, compile_game, make_game
 from solvent.model.text import exact, four_decimals, interval, precise, small, tick, whole
 from solvent.report import state_map
 from solvent.report.charts import gap_band_panel, panels
 from solvent.report.gap_attribution import losing_states
-from solvent.report.panel import (
-    LABEL,
-    Axis,
-    algorithm_marks,
-    gap_axis,
-    spread,
-)
+from solvent.report.panel import LABEL, Axis, algorithm_marks, gap_axis, spread
 from solvent.report.solved import ScoredAgent, SolvedTask
 from solvent.report.state_map import NONE, signs, state_map_section
 
@@ -272,7 +265,6 @@ class Embedded:
         )
 
     def at(self, **fields: Any) -> int:
-        """The cell with these values."""
         [cell] = [
             n
             for n in range(self.data["cells"])

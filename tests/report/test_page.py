@@ -15,14 +15,13 @@ from bad_files import no_files, rewrite_json
 from refusals import assert_refused
 from submitted import write_tasks
 
-from solvent import make_game
+from solvent import compile_game, make_game
 from solvent.baselines import baseline_policies
 from solvent.benchmark.policies import score_baselines, task_record
 from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench, write_results
 from solvent.benchmark.suites import Task, task_game
 from solvent.exact import StoreError, score, solve
 from solvent.exact.learning_curve import read_curve
-from solvent.model import compile_game
 from solvent.model.text import interval
 from solvent.report import write_report
 from solvent.report.page import render
@@ -343,7 +342,6 @@ def test_what_the_policies_contradict_is_refused_by_its_name(
 
 
 def tampered_curve(folder: Path, change: Callable[[list[dict[str, str]]], object]) -> None:
-    """Change the rows of a curve."""
     path = folder / "Combat-v0" / "ppo-1" / "curve.csv"
     rows = list(csv.DictReader(path.read_text().splitlines()))
     change(rows)

@@ -169,7 +169,6 @@ def manifest(**entries: Any) -> Callable[[Path], None]:
 
 
 def replaced(text: str, name: str = "manifest.json") -> Callable[[Path], object]:
-    """Writes a file anew."""
     return lambda folder: (folder / name).write_text(text, encoding="utf-8")
 
 

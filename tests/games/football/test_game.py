@@ -22,14 +22,10 @@ from reduced_football import (
 )
 from written_games import transcript
 
-from solvent import make_game
+from solvent.games import FootballStrategy
 from solvent.games.football.chart import SHIPPED, Chart, csv_text, parse_result
-from solvent.games.football.expected_points import (
-    ExpectedPoints,
-    read_expected_points,
-)
+from solvent.games.football.expected_points import ExpectedPoints, read_expected_points
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
     DEFENCE,
@@ -45,10 +41,7 @@ from solvent.games.football.situation import (
     legal_actions,
     situation_at,
 )
-from solvent.model import (
-    compile_game,
-    parametrize_with_game_checks,
-)
+from solvent.model import compile_game, make_game, parametrize_with_game_checks
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "football_strategy.txt"
 

@@ -25,7 +25,7 @@ from reduced_football import (
 )
 from tree_checks import assert_solved_as_table
 
-from solvent import TabularPolicy, compile_game, make_game
+from solvent import TabularPolicy, against, compile_game, make_game
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import (
     ImproperGameError,
@@ -36,6 +36,7 @@ from solvent.exact import (
     solve,
     solve_matrix_game,
 )
+from solvent.games import FootballStrategy
 from solvent.games.football.baselines import (
     PAPER,
     STRATEGIES,
@@ -58,7 +59,6 @@ from solvent.games.football.chart import (
 from solvent.games.football.chart_model import ChartParameters, make_chart
 from solvent.games.football.expected_points import shipped_expected_points
 from solvent.games.football.packed import NORMAL_KICK, PackedRules, pack_rules
-from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import (
@@ -77,7 +77,6 @@ from solvent.games.football.solver.points import (
     solve_two_charts,
 )
 from solvent.games.football.solver.solved import FootballTable, solve_football
-from solvent.model import against
 from solvent.model.arrays import Bools, Floats
 
 # The solver: the endless game, two charts, responses, and its faces to tables

@@ -14,10 +14,12 @@ from layered_games import solve_in
 from scipy.stats import chisquare
 from timed_football import RULES, SMALL, TINY_FORMS, evaluate_pairs, tiny
 
+from solvent import TabularGame, TabularPolicy, compile_game
 from solvent.baselines.network import Network, NetworkPlayer
 from solvent.envs.batch_simulator import Player, Simulation
-from solvent.exact import nash_conv, policy_value
+from solvent.exact import StoreError, nash_conv, policy_value
 from solvent.exact.scoring import response_values
+from solvent.games import TimedFootball
 from solvent.games.football.situation import Situation
 from solvent.games.football_clock.agent import AgentPlayer, ClockManagement
 from solvent.games.football_clock.layers import Asked, FootballLayers, Layer
@@ -28,12 +30,9 @@ from solvent.games.football_clock.players import (
     optimal_player,
     score_player,
 )
-from solvent.games.football_clock.rules import TimedFootball
 from solvent.games.football_clock.simulation import TimedFootballSampler
 from solvent.games.football_clock.solution import TimedSolution
-from solvent.model import TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Floats
-from solvent.model.files import StoreError
 
 QUICK: tuple[tuple[str, dict[str, Any]], ...] = (
     ("half", {"half": 30, "timeouts": 1}),
@@ -61,7 +60,6 @@ def made(number: int) -> tuple[TimedFootballSampler, TabularGame]:
 
 
 def written(sampler: TimedFootballSampler, states: Sequence[Any]) -> Any:
-    """Episodes that are in these states."""
     simulation = sampler.simulation(len(states))
     for i, state in enumerate(states):
         sampler.write(simulation.records, i, state)

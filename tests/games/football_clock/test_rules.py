@@ -344,7 +344,6 @@ def test_the_last_play_of_a_tied_game() -> None:
 
 
 def mirrored(state: TimedPosition) -> TimedPosition:
-    """The same with the players' names exchanged."""
     return state._replace(
         margin=-state.margin,
         timeouts=state.timeouts[::-1],

@@ -16,22 +16,21 @@ from commands import answer, run, said
 from layered_games import refusal, rewrite, solve_in
 from timed_football import CHART, CLOCK, RULES, SMALL, TINY_FORMS, tiny
 
+from solvent import TabularGame, compile_game
 from solvent.baselines.network import Network, NetworkPlayer, save_network
-from solvent.exact import Solution, solve
+from solvent.exact import Solution, StoreError, solve
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.plan import make_plan, values_bytes
 from solvent.exact.layered.solve import Workers, proved_errors, solve_layers
 from solvent.exact.layered.store import LayerStore
+from solvent.games import FootballStrategy
 from solvent.games.football.chart import csv_text, load_chart
 from solvent.games.football.packed import pack_rules
-from solvent.games.football.rules import FootballStrategy
 from solvent.games.football.ruleset import ClockRules, Ruleset
 from solvent.games.football.solver.points import solve_points
 from solvent.games.football_clock.layers import FootballLayers, Layer, equilibrium
 from solvent.games.football_clock.rules import TIMED_FORMS, TimedFootball, TimedPosition
 from solvent.games.football_clock.solution import NEGLIGIBLE, TimedSolution
-from solvent.model import TabularGame, compile_game
-from solvent.model.files import StoreError
 from solvent.model.text import precise
 
 
@@ -302,7 +301,6 @@ def original(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
 
 @pytest.fixture
 def folder(original: Path, tmp_path: Path) -> Path:
-    """A copy of it."""
     return Path(shutil.copytree(original, tmp_path / "solution"))
 
 

@@ -13,14 +13,9 @@ import numpy as np
 import pytest
 from doc_pages import table_rows
 
-from solvent import make_game
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Solution, policy_value, score, solve
-from solvent.games.football_drive.baselines import (
-    DRIVE_RULES,
-    RuleOfThumb,
-    rule_policy,
-)
+from solvent.games.football_drive.baselines import DRIVE_RULES, RuleOfThumb, rule_policy
 from solvent.games.football_drive.rules import (
     KICK,
     PASS,
@@ -37,6 +32,7 @@ from solvent.model import (
     TabularGame,
     TabularPolicy,
     compile_game,
+    make_game,
     parametrize_with_game_checks,
 )
 from solvent.tabular import policy_iteration

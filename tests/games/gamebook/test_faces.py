@@ -12,23 +12,15 @@ import numpy as np
 import pytest
 from gamebooks import changed, small
 
-from solvent import make_game
 from solvent.baselines import make_baseline
-from solvent.exact import (
-    SolvedTable,
-    optimal_occupancy,
-    score,
-    solve,
-    solve_exactly,
-    with_table,
-)
+from solvent.exact import SolvedTable, optimal_occupancy, score, solve, solve_exactly, with_table
 from solvent.games.gamebook.library import book_path, open_book
 from solvent.games.gamebook.loader import check_book, parse_book
 from solvent.games.gamebook.page import Page
 from solvent.games.gamebook.report import GamebookPages, episode_course, layout
 from solvent.games.gamebook.rules import Gamebook
 from solvent.games.gamebook.tabulation import Pages
-from solvent.model import TabularPolicy, compile_game, parametrize_with_game_checks
+from solvent.model import TabularPolicy, compile_game, make_game, parametrize_with_game_checks
 from solvent.report.solved import game_task
 from solvent.training import train
 
@@ -165,7 +157,6 @@ def solved_book(name: str) -> SolvedTable:
 
 
 def of_baseline(solved: SolvedTable, name: str) -> float:
-    """The value of a baseline."""
     return score(solved.table, make_baseline(name, solved.table), solved.solution).value
 
 

@@ -16,14 +16,13 @@ from doc_pages import DOCS, check_figure
 from refusals import assert_refused
 from tree_checks import assert_solved_as_table
 
-from solvent import make_game
 from solvent.baselines import make_baseline
 from solvent.exact import CertificateError, solve, with_table
+from solvent.games import Greed
 from solvent.games.greed.baselines import PLANS, SAMPLE_GAME
 from solvent.games.greed.report import STAND, maps_of
-from solvent.games.greed.rules import Greed
 from solvent.games.greed.solver import GreedSolution, error_bound, solve_greed, sum_chances
-from solvent.model import compile_game, dice_sum, probability_at_most, ways_to_sum
+from solvent.model import compile_game, dice_sum, make_game, probability_at_most, ways_to_sum
 from solvent.report.page import render
 
 # Greed's solver against exact rationals and the generic solver, and the baselines of Greed

@@ -12,21 +12,12 @@ from gymnasium.vector import AutoresetMode
 from refusals import assert_refused
 from side_by_side import assert_equal, assert_steps_equal
 
+from solvent import Outcome, check_game, register_envs
 from solvent.envs import Env, VectorEnv
 from solvent.envs.batch_simulator import OnePlayerSampler
 from solvent.envs.registration import rules_and_source
 from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
-from solvent.games.yahtzee.rules import (
-    BOXES,
-    LOWER,
-    OVER,
-    UPPER,
-    Turn,
-    Yahtzee,
-    points,
-)
-from solvent.model import Outcome, check_game
-from solvent.registration import register_envs
+from solvent.games.yahtzee.rules import BOXES, LOWER, OVER, UPPER, Turn, Yahtzee, points
 
 # The rules of Yahtzee, one by one
 

@@ -17,17 +17,13 @@ from layered_games import solve_in
 from tree_checks import assert_solved_as_table
 
 import solvent
+from solvent import TabularPolicy, compile_game, register_envs
 from solvent.baselines.network import Network, NetworkPlayer, load_network, save_network
 from solvent.exact import StoreError
-from solvent.games.yahtzee.layers import (
-    YahtzeeLayers,
-    YahtzeeSolution,
-)
+from solvent.games.yahtzee.layers import YahtzeeLayers, YahtzeeSolution
 from solvent.games.yahtzee.rules import BOXES, Turn, Yahtzee
 from solvent.games.yahtzee.scores import score_policy
-from solvent.model import TabularPolicy, compile_game
 from solvent.model.registry import game_specs
-from solvent.registration import register_envs
 
 # The solution of Yahtzee: equal to that of tables, and to what is published and on the page
 
@@ -147,7 +143,6 @@ def test_the_games_of_others(free: YahtzeeSolution) -> None:
 
 @cache
 def script() -> dict[str, Any]:
-    """What the script of the page has."""
     return runpy.run_path(str(DOCS / "scripts" / "yahtzee.py"))
 
 
