@@ -22,8 +22,7 @@ cluster and shares its memory. With ``"ray://HOST:PORT"`` it runs anywhere, and 
 through the head by Ray's client.
 
 **Builds.** Results do not depend on the machine, provided that all run the same *build*: the same
-source, compiled by the same compiler. The driver checks every machine before it begins, and every
-task checks again.
+source, compiled by the same compiler. Every task checks the build of its process.
 """
 
 from __future__ import annotations
@@ -80,18 +79,15 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
 
     Raises:
         ModuleNotFoundError: If Ray is not installed; the message names the extra.
-        ClusterError: If the cluster cannot be reached, has no processors, or one of its machines
-            runs another build.
+        ClusterError: If the cluster cannot be reached, or has no processors.
     """
 
     def __init__(self, address: str) -> None:
         self.address = address
         self._ray = _connected(address)
-        try:
-            self._check_machines()
-        except BaseException:
+        if not self.processors:
             self.close()
-            raise
+            raise ClusterError(f"the cluster at {address} has no processors")
         self._solve = self._ray.remote(num_cpus=1, max_retries=RETRIES)(_solve_blocks)
         # The game that every machine has, and in the object store the layers that others will read.
         self._game: LayeredGame | None = None
@@ -120,7 +116,8 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
         """Solve the blocks of a layer; yield them in the order in which they are done.
 
         Raises:
-            ClusterError: If the cluster was lost, or has had no processor for a while.
+            ClusterError: If the cluster was lost, has had no processor for a while, or a machine
+                runs another build.
         """
         if self._game is not game:
             self._game, self._kept = game, {}
@@ -205,31 +202,6 @@ class RayWorkers(Workers, AbstractContextManager["RayWorkers"]):
         finally:
             for left in waiting:
                 self._ray.cancel(left, force=True)
-
-    def _check_machines(self) -> None:
-        """Raise unless there are processors, and every machine with processors runs this build."""
-        from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
-
-        # The check takes no processor, so it need not wait for other tasks.
-        check = self._ray.remote(num_cpus=0, max_retries=RETRIES)(check_build)
-        nodes = [
-            NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
-            for node in self._ray.nodes()
-            if node["Alive"] and node["Resources"].get("CPU", 0) >= 1
-        ]
-        asked = [check.options(scheduling_strategy=at).remote(this_build()) for at in nodes]
-        answered = 0
-        for answer in asked:
-            try:
-                self._ray.get(answer)
-                answered += 1
-            except self._ray.exceptions.RayTaskError as error:
-                raise _cause(error) from error
-            except self._ray.exceptions.RayError:
-                # The machine has died, which the head notices only after a while.
-                continue
-        if not answered:
-            raise ClusterError(f"the cluster at {self.address} has no processors")
 
 
 # In a process of the cluster, which serves one driver: the number, game and problem of its latest

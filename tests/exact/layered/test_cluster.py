@@ -15,6 +15,8 @@ from solvent.exact.layered import cluster
 from solvent.exact.layered.cluster import ClusterError, RayWorkers, this_build
 from solvent.exact.layered.solve import solve_layers
 from solvent.exact.layered.store import LayerStore
+from solvent.games.inventory.layers import InventoryLayers
+from solvent.games.inventory.rules import Inventory
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="Ray clusters run on Linux")
 
@@ -70,8 +72,9 @@ def test_a_machine_that_has_not_the_same_package_is_refused(
     runs_first: Callable[[Path], str], message: str, machines: Machines, tmp_path: Path
 ) -> None:
     machines.add(runs_first=runs_first(tmp_path))
-    with pytest.raises(ClusterError, match=message):
-        RayWorkers(machines.address)
+    layers = InventoryLayers(Inventory(horizon=3))
+    with RayWorkers(machines.address) as workers, pytest.raises(ClusterError, match=message):
+        solve_layers(layers, LayerStore(layers), workers=workers)
 
 
 def test_a_process_of_another_build_refuses() -> None:
