@@ -86,8 +86,7 @@ def main() -> None:
     solve_layers(tick, LayerStore(tick))
     store = LayerStore(layout)
     seconds = cpu_time(lambda: solve_layers(store.game, store, workers=Workers(1)), rounds=1)
-    records = [store.record(layer) for layer in layout.layers]
-    states = sum(record.games + record.constant for record in records)
+    states = sum(map(layout.states, layout.layers))
 
     payoffs = sampled_games(layout, store, layout.layers[-1], options.sample)
     few = payoffs[:FEW]

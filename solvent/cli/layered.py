@@ -103,11 +103,13 @@ def solve_layered(
     ):
         if given and options.out is None:
             raise ValueError(f"{said}; give --out DIR")
+    if as_json and (options.plan or options.spot_check is not None):
+        raise ValueError("--json is for solving, not for --plan and --spot-check")
     if options.plan:
-        _show_plan(game, layered, options, as_json=as_json)
+        _show_plan(game, layered, options)
         return
     if options.spot_check is not None:
-        _show_spot_check(game, layered, options, as_json=as_json)
+        _show_spot_check(game, layered, options)
         return
     began = time.perf_counter()
     store, solved = solved_store(layered, options)
@@ -216,7 +218,7 @@ def layer_bar(
         def tell(layer: Layer) -> None:
             nonlocal done
             done += layered.states(layer)
-            show(layered.label(layer), done, total)
+            show(layered.name(layer), done, total)
 
         yield tell
 
@@ -240,19 +242,10 @@ def _show(solution: LayeredSolution, report: dict[str, Any]) -> None:
         show_starts(console, solution)
 
 
-def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool) -> None:
+def _show_plan(game: Game, layered: LayeredGame, options: SolveOptions) -> None:
     in_folder = options.out is not None
     with Bar("solving a sample"):
         plan = make_plan(layered, in_folder=in_folder, keep=options.keep or "all")
-    if as_json:
-        report = {
-            "game": game.info.name,
-            "parameters": dict(game.info.parameters),
-            **vars(plan),
-            "kept": {keep: room._asdict() for keep, room in plan.kept.items()},
-        }
-        typer.echo(json.dumps(report, indent=2))
-        return
     Console(emoji=False).print(facts(_plan_rows(game, plan, options)))
 
 
@@ -263,10 +256,6 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
     disk = "none, since it is kept in memory; --out DIR keeps it in a folder"
     if folder is not None:
         disk = f"{gigabytes(plan.disk)}; {gigabytes(free_disk(folder))} are free in {folder}"
-    kept = {
-        f"--keep {keep}": f"{gigabytes(room.disk)} of disk, {gigabytes(room.memory)} of memory"
-        for keep, room in plan.kept.items()
-    }
     return {
         "game": game_text(game.info),
         "states": f"{plan.states:,}",
@@ -275,7 +264,6 @@ def _plan_rows(game: Game, plan: Plan, options: SolveOptions) -> dict[str, str]:
         "disk": disk,
         "memory": gigabytes(plan.memory)
         + ("" if memory is None else f"; {gigabytes(memory)} are available"),
-        **kept,
         "traffic": f"on a cluster {gigabytes(plan.traffic / plan.layers)} a layer to each other "
         f"machine, {gigabytes(plan.traffic)} in all; {gigabytes(plan.traffic)} come back from them",
         "processor": f"{_duration(plan.core_seconds)}, {plan.core_seconds / 3600:.2f} core-hours; "
@@ -294,9 +282,7 @@ def _duration(seconds: float) -> str:
     return f"{minutes // 60} h {minutes % 60} min"
 
 
-def _show_spot_check(
-    game: Game, layered: LayeredGame, options: SolveOptions, *, as_json: bool
-) -> None:
+def _show_spot_check(game: Game, layered: LayeredGame, options: SolveOptions) -> None:
     """Solve random states of a solution again from the rules, and print what was found.
 
     Raises:
@@ -309,26 +295,9 @@ def _show_spot_check(
     store = LayerFolder.open(folder, layered, manifest_only=True)
     with Bar(f"solving {count:,} states again"):
         checked = spot_check(store, count, secrets.token_hex(8))
-    wrong = [state for state in checked if not state.agrees]
-    if as_json:
-        states = [
-            {
-                "kind": state.kind,
-                "layer": layered.name(state.place.layer),
-                "at": state.place.at,
-                "value": state.value,
-                "again": state.again,
-                "allowed": state.allowed,
-                "agrees": state.agrees,
-            }
-            for state in checked
-        ]
-        report = {"folder": str(folder), "states": len(checked), "wrong": len(wrong)}
-        typer.echo(json.dumps({**report, "checked": states}, indent=2))
-    else:
-        rows = _checked_rows(LayeredSolution(store, game), folder, checked)
-        Console(emoji=False).print(facts(rows))
-    if wrong:
+    rows = _checked_rows(LayeredSolution(store, game), folder, checked)
+    Console(emoji=False).print(facts(rows))
+    if not all(state.agrees for state in checked):
         raise typer.Exit(1)
 
 

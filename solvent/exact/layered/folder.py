@@ -410,11 +410,11 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             raise ValueError(f"it is {shown(entries)}")
         most, states = self.game.bound(layer), self.game.states(layer)
         # The upper limit of each number; the other entries are checksums.
-        largest = {"largest_gap": most, "games": states, "constant": states}
+        largest = {"largest_gap": most, "games": states}
         largest |= {} if self.keep == "all" else {"largest": most + SLACK}
         known = {*largest, "sha256", *(["compact_sha256"] if self.keep == "compact" else ())}
-        # Folders begun before there were samples lack them for some layers.
-        different = sorted((known ^ {*entries}) - {"samples"})
+        # Folders of earlier versions may lack samples, and count the states without a matrix game.
+        different = sorted((known ^ {*entries}) - {"samples", "constant"})
         if different:
             raise ValueError(f"entries missing or unknown: {', '.join(map(shown, different))}")
         for name in sorted(known):
@@ -431,8 +431,7 @@ class LayerFolder(LayerStore, AbstractContextManager["LayerFolder"]):
             entry["samples"] = read_samples(self.game, places, layer, entry["samples"])
         if "largest" in entry:
             self._largest[layer] = float(entry["largest"])
-        gap, games, constant = (entries[name] for name in LayerRecord._fields)
-        self._records[layer] = LayerRecord(float(gap), int(games), int(constant))
+        self._records[layer] = LayerRecord(float(entries["largest_gap"]), int(entries["games"]))
         self._entries[layer] = entry
 
     def _write_manifest(self, content: Mapping[str, Any]) -> None:

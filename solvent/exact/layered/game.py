@@ -20,14 +20,13 @@ value is stored, and :meth:`LayeredGame.value` the value to player 0.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
 from solvent.model.arrays import Floats
 from solvent.model.files import StoreError
-from solvent.model.parameters import shown
 
 Layer: TypeAlias = Any
 """The key of a layer: hashable and the same everywhere, such as a number or a named tuple."""
@@ -47,13 +46,11 @@ class BlockResult(NamedTuple):
         values: Values of the block's states, in any shape that :meth:`LayeredGame.join` can join.
         largest_gap: Largest duality gap of the block's matrix games.
         games: Number of matrix games solved; a maximum, with one player, counts as one.
-        constant: Number of states without a matrix game, as all choices have the same value there.
     """
 
     values: Floats
     largest_gap: float = 0.0
     games: int = 0
-    constant: int = 0
 
 
 class LayerPlace(NamedTuple):
@@ -128,12 +125,8 @@ class LayeredGame(ABC):
         return [layer for layer in self.layers if layer not in read]
 
     def name(self, layer: Layer) -> str:
-        """Return the name of a layer's file without its extension, such as ``"a"`` or ``"a/b"``."""
+        """Return the name of a layer, such as ``"a"`` or ``"a/b"``: that of its file, too."""
         return str(layer)
-
-    def label(self, layer: Layer) -> str:
-        """Return the name of a layer in a progress bar."""
-        return self.name(layer)
 
     # Solving
 
@@ -242,16 +235,17 @@ class LayeredGame(ABC):
         """
         raise StoreError(f"a solution of {cls.kind} can be opened only with its game")
 
-    def differences(self, found: Mapping[str, Any]) -> Iterable[str]:
-        """Yield the differences between another game's solution and this one's.
+    @classmethod
+    def compared(cls, identity: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the entries of an identity that are the same in all solutions of a game.
 
         Args:
-            found: The other game's identity, which is not to be trusted.
+            identity: An identity, which is not to be trusted; by default all of it counts.
 
-        Returns:
-            Differences in words, such as ``"horizon 3, not 4"``; none if it is the same game.
+        Raises:
+            KeyError, TypeError: If the identity is damaged.
         """
-        return changes(found, self.identity)
+        return identity
 
     # Cost of solving
 
@@ -273,25 +267,3 @@ class LayeredGame(ABC):
         They may have one column where the layer has many, if :meth:`problem` can read that.
         """
         return np.zeros(self.shape(layer))
-
-
-def changes(
-    found: Mapping[str, Any], wanted: Mapping[str, Any], missing: str = "unknown"
-) -> Iterator[str]:
-    """Yield the differences between two mappings in words, one for each entry.
-
-    Args:
-        found: The mapping found in a folder.
-        wanted: The mapping that should be there.
-        missing: The word for an entry that one of them lacks.
-    """
-    for name in sorted({*found, *wanted}):
-        before, now = found.get(name, missing), wanted.get(name, missing)
-        if before != now:
-            yield f"{short_text(name)} {short_text(before)}, not {short_text(now)}"
-
-
-def short_text(value: Any) -> str:
-    """Return a value as text, shortened if it is long or has several lines."""
-    text = str(value)
-    return text if len(text) <= 64 and text.isprintable() else shown(value)

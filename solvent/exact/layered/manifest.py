@@ -77,7 +77,8 @@ def read_manifest(
 
     Raises:
         StoreError: If there is no manifest, this version cannot read it, it was changed since it
-            was written, or it is that of another game; the message names what differs.
+            was written, or it is that of another game; the message names the parameters that
+            differ.
     """
     paths = (folder / "manifest.json", folder / "manifest.json.gz")
     path = next(filter(os.path.lexists, paths), None)
@@ -93,20 +94,17 @@ def read_manifest(
     except (OSError, ValueError, EOFError, zlib.error) as error:
         raise StoreError(f"{path}: is damaged ({error})") from error
     _check_form(description, game.kind, folder)
+    found = {name: part for name, part in description.items() if name not in _ADDED}
     try:
         game = game.from_identity(description) if isinstance(game, type) else game
+        there, here = game.compared(found), game.compared(game.identity)
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         reason = f"{error} is missing" if isinstance(error, KeyError) else brief(str(error), 200)
         raise StoreError(f"{folder}: manifest.json is damaged ({reason})") from error
-    found = {name: part for name, part in description.items() if name not in _ADDED}
-    differences = [*game.differences(found)]
-    if differences:
-        raise StoreError(f"{folder}: is a solution with {'; '.join(differences)}")
-    different = sorted({*found} ^ {*game.identity})
-    if different:
+    others = sorted(n for n in {*there, *here} if there.get(n, ...) != here.get(n, ...))
+    if others:
         raise StoreError(
-            f"{folder}: manifest.json is damaged (keys missing or unknown: "
-            f"{', '.join(map(shown, different))})"
+            f"{folder}: is a solution with other values of {brief(', '.join(others), 200)}"
         )
     return description, game
 

@@ -17,7 +17,6 @@ from collections import defaultdict
 from dataclasses import dataclass
 from math import ceil, prod
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -39,18 +38,6 @@ class ResourceError(OSError):
     """Too little disk or memory for a solve; the message is one line with figures."""
 
 
-class Resources(NamedTuple):
-    """The disk and memory that a solve takes.
-
-    Attributes:
-        disk: Largest size of the folder during the solve, in bytes.
-        memory: Bytes of memory, on the machine that keeps the layers.
-    """
-
-    disk: int
-    memory: int
-
-
 @dataclass(frozen=True)
 class Plan:
     """The cost of solving a game.
@@ -61,7 +48,6 @@ class Plan:
         layers: Number of layers. The solve can be resumed after each.
         disk: Largest size of the folder during the solve, in bytes.
         memory: Bytes of memory, on the machine that keeps the layers.
-        kept: Disk and memory for each of :data:`~.store.KEEPS` that can be chosen.
         traffic: Bytes sent to each other machine of a cluster; as many come back from all of them
             together.
         core_seconds: Processor time, estimated from a sample, in seconds.
@@ -72,7 +58,6 @@ class Plan:
     layers: int
     disk: int
     memory: int
-    kept: dict[str, Resources]
     traffic: int
     core_seconds: float
 
@@ -88,23 +73,14 @@ def make_plan(game: LayeredGame, *, in_folder: bool = True, keep: str = "all") -
     Raises:
         ValueError: If those values cannot be kept.
     """
-    keeps = [each for each in KEEPS if in_folder or each != "compact"]
-    check_choice(keep, "keep", keeps)
+    check_choice(keep, "keep", [each for each in KEEPS if in_folder or each != "compact"])
     core_seconds, packed = estimated_cost(game)
-    kept = {
-        each: Resources(
-            disk_bytes(game, keep=each, packed=packed) if in_folder else 0,
-            memory_bytes(game, in_folder=in_folder, keep=each),
-        )
-        for each in keeps
-    }
     return Plan(
         states=game.n_states,
         games=sum(game.states(layer) for layer in game.layers),
         layers=len(game.layers),
-        disk=kept[keep].disk,
-        memory=kept[keep].memory,
-        kept=kept,
+        disk=disk_bytes(game, keep=keep, packed=packed) if in_folder else 0,
+        memory=memory_bytes(game, in_folder=in_folder, keep=keep),
         traffic=values_bytes(game),
         core_seconds=core_seconds,
     )

@@ -106,7 +106,6 @@ def solve_layers(
         record = LayerRecord(
             largest_gap=max(result.largest_gap for result in results),
             games=sum(result.games for result in results),
-            constant=sum(result.constant for result in results),
         )
         store.write(layer, game.join(layer, results), record)
         if on_layer is not None:

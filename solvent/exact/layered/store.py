@@ -55,12 +55,10 @@ class LayerRecord(NamedTuple):
     Attributes:
         largest_gap: Largest duality gap of the layer's matrix games.
         games: Number of matrix games solved; a maximum, with one player, counts as one.
-        constant: Number of states without a matrix game, as all choices have the same value there.
     """
 
     largest_gap: float
     games: int
-    constant: int
 
 
 class LayerStore:
@@ -195,7 +193,7 @@ class LayerStore:
         """Raise a StoreError if the values of a solved layer are not kept."""
         if self.keep == "start" and not self.needs(layer):
             raise StoreError(
-                f"only the value of the start is kept, not {self.game.label(layer).strip()}; solve "
+                f"only the value of the start is kept, not {self.game.name(layer)}; solve "
                 f"with --keep compact or --keep all to keep other positions"
             )
 

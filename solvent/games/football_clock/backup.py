@@ -142,7 +142,7 @@ def backup(
         found,
     )
     if offence is None and defence is None:
-        return BlockResult(found, gap, solved, found.size - solved)
+        return BlockResult(found, gap, solved)
     return BlockResult(found, games=found.size)
 
 

@@ -83,7 +83,6 @@ from solvent.exact.layered.game import (
     LayerPlace,
     LayerSample,
     Read,
-    changes,
 )
 from solvent.games.football.chart import Chart, csv_text, read_csv
 from solvent.games.football.packed import (
@@ -592,11 +591,6 @@ class FootballLayers(LayeredGame):
     def name(self, layer: Layer) -> str:
         return f"half{layer.half}/t{layer.ticks:03}-{layer.own}-{layer.other}"
 
-    def label(self, layer: Layer) -> str:
-        """A layer's moment, such as ``first half 12:30``."""
-        half = "second" if layer.half == 2 else "first"
-        return f"{half} half {self.clock.text(layer.ticks):>5}"
-
     # Solving
 
     def problem(self, layer: Layer, read: Read) -> Any:
@@ -674,13 +668,10 @@ class FootballLayers(LayeredGame):
             raise ValueError(f"the form begins with {game.start_ticks} ticks")
         return cls(game)
 
-    def differences(self, found: Mapping[str, Any]) -> list[str]:
-        """Return the differences from another form's solution; names of charts may differ."""
-        wanted = self.identity
-        differ = [*changes(_parameters(found), _parameters(wanted), "as by default")]
-        # The rest follows, unless the manifest was changed or the defaults were others.
-        rest = [{n: of.get(n) for n in ("rows", "columns", "ruleset")} for of in (found, wanted)]
-        return differ or [*changes(rest[0], rest[1])]
+    @classmethod
+    def compared(cls, identity: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return an identity with the hash of its chart alone: charts may have other names."""
+        return {**identity, "chart": identity["chart"]["hash"]}
 
     # Cost of solving
 
@@ -717,16 +708,3 @@ class FootballLayers(LayeredGame):
         left = layer.ticks + (self.game.start_ticks if layer.half == 1 else 0)
         lead = self.margin(layer.half) + points
         return np.asarray(ndtr(lead / (_SPREAD * np.sqrt(left + 1))) - 0.5)
-
-
-def _parameters(identity: Mapping[str, Any]) -> dict[str, Any]:
-    """The form, the chart's hash and all numbers of an identity, in which nothing is certain."""
-
-    def part(of: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-        found = of.get(name)
-        return found if isinstance(found, Mapping) else {}
-
-    chart, ruleset = part(identity, "chart"), part(identity, "ruleset")
-    named = {name: identity.get(name) for name in ("form", "ticks")}
-    named["chart"] = str(chart.get("hash"))[:12]
-    return {**named, **part(ruleset, "parameters"), **part(identity, "clock")}

@@ -39,7 +39,7 @@ import numpy as np
 
 from solvent.baselines.network import NetworkPlayer
 from solvent.exact.layered.folder import LayerFolder
-from solvent.exact.layered.game import Block, BlockResult, LayerPlace, Read, changes
+from solvent.exact.layered.game import Block, BlockResult, LayerPlace, Read
 from solvent.exact.layered.solve import Workers, solve_layers
 from solvent.exact.layered.store import LayerStore
 from solvent.games.football.situation import OFFENCE
@@ -285,12 +285,6 @@ class PairLayers(FootballLayers):
     def identity(self) -> Mapping[str, Any]:
         scored = {"start": list(self.start), "pairs": [*self.pairs], "players": dict(self.players)}
         return {**super().identity, "scored": json.loads(json.dumps(scored))}
-
-    def differences(self, found: Mapping[str, Any]) -> list[str]:
-        """Return the differences from another score."""
-        return super().differences(found) or [
-            *changes({"scored": found.get("scored")}, {"scored": self.identity["scored"]})
-        ]
 
     def results(self, store: LayerStore) -> dict[str, PairEvaluation]:
         """Return the values of X against Y in each pair, once all layers are rated.

@@ -110,9 +110,6 @@ class YahtzeeLayers(LayeredGame):
     def name(self, layer: int) -> str:
         return f"filled{layer:02}"
 
-    def label(self, layer: int) -> str:
-        return f"{layer} boxes filled"
-
     @cached_property
     def sets(self) -> list[NDArray[np.int32]]:
         """Return the bit masks of all sets of filled boxes, by their number."""

@@ -37,7 +37,7 @@ from solvent.model.files import LOCK, StoreError, locked, remove_temporary
 
 TEMPORARY = ".solvent-0123456789abcdef"
 
-RECORD = LayerRecord(largest_gap=1e-15, games=30, constant=4)
+RECORD = LayerRecord(largest_gap=1e-15, games=30)
 
 
 @pytest.fixture(scope="module")

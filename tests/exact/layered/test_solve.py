@@ -119,8 +119,8 @@ def test_the_solution_of_another_game_is_refused(tmp_path: Path) -> None:
     LayerFolder.open(tmp_path, shop(stock=5)).close()
     assert LayerFolder.open(tmp_path, type(shop())).game.identity == shop().identity
     rows = (
-        (shop(price=9), "is a solution with price 8, not 9"),
-        (shop(horizon=14, capacity=41), "is a solution with capacity 40, not 41; horizon 13, not"),
+        (shop(price=9), "is a solution with other values of price$"),
+        (shop(horizon=14, capacity=41), "other values of capacity, horizon$"),
         (InventoryLayers(Inventory()), "is not that of a solution of inventory"),
     )
     for attempt in (LayerFolder.open, LayerFolder.create):
@@ -143,8 +143,8 @@ def test_the_command_solves_plans_keeps_what_is_asked_for_and_goes_on(
     whole = json.loads(run("--json").stdout)
     for keep in KEEPS:
         out = ["--out", str(tmp_path / keep)]
-        plan = json.loads(run("--plan", *out, "--json").stdout)
-        assert plan["layers"] == plan["parameters"]["horizon"] == 3
+        plan = run("--plan", "--keep", keep, *out).stdout.split()
+        assert plan[plan.index("layers") + 1] == "3"
         assert not (tmp_path / keep).exists()
         first = json.loads(run("--keep", keep, *out, "--json", "--stock", "2").stdout)
         again = json.loads(run(*out, "--json", "--threads", "1").stdout)
@@ -419,4 +419,4 @@ def test_the_command_finds_a_planted_error(tmp_path: Path) -> None:
     result = commands.run(*check, env={"COLUMNS": "200"})
     assert result.exit_code == 1
     assert "1 DISAGREE" in result.stdout
-    assert json.loads(commands.run(*check, "--json").stdout)["wrong"] == 1
+    assert commands.refusal(*check, "--json").startswith("--json is for solving")

@@ -155,8 +155,7 @@ def test_decided_games_are_not_solved() -> None:
     far = abs(margin) > 7
     for layer in (Layer(2, 0, 0, 0), Layer(2, 1, 0, 0)):
         record, values = store.record(layer), store.read(layer)
-        assert record.constant == far.sum() * layout.kickoff_row
-        assert record.games + record.constant == layout.kickoff_row * len(margin)
+        assert record.games == layout.kickoff_row * (len(margin) - far.sum())
         decided = np.broadcast_to(np.sign(margin[far]) / 2, values[:, far].shape)
         np.testing.assert_array_equal(values[:, far], decided)
 
@@ -252,9 +251,8 @@ def test_a_plan_counts_what_is_then_solved(
 
     with LayerFolder.create(tmp_path / "x", layers) as store:
         solve_layers(layers, store, on_layer=measure)
-    constant = sum(store.record(layer).constant for layer in layers.layers)
-    counted = store.games + constant, len(layers.layers), layers.n_states
-    assert (plan.games, plan.layers, plan.states) == counted
+    assert (plan.layers, plan.states) == (len(layers.layers), layers.n_states)
+    assert store.games <= plan.games == sum(map(layers.states, layers.layers))
     assert plan.disk >= max(taken) - 20_000  # What the manifest has besides records.
     assert values_bytes(layers) < plan.disk
     assert plan.traffic >= values_bytes(layers)
@@ -266,10 +264,10 @@ def test_a_plan_knows_how_far_values_can_be_compressed(tmp_path: Path) -> None:
     """It said 2 bytes a value, whatever the game: for the whole game 26 GB, where it takes 3.4."""
     clock = ClockRules(timeouts=0).shortened(30)
     layers = FootballLayers(TimedFootball(form="half", clock=clock))
-    kept = make_plan(layers).kept
+    compact, start = (make_plan(layers, keep=keep).disk for keep in ("compact", "start"))
     solve_in(tmp_path, layers, keep="compact")
     taken = sum(path.stat().st_size for path in tmp_path.rglob("*.zlib"))
-    assert taken < kept["compact"].disk - kept["start"].disk < 1.6 * taken
+    assert taken < compact - start < 1.6 * taken
 
 
 # Football with a clock in a folder: solved, gone on with, opened and scored by the command
@@ -323,18 +321,15 @@ def test_the_solution_of_another_game_is_refused(
     layers = FootballLayers(game)
     solve_in(tmp_path / "half-done", layers, stop_before=len(layers.layers) - 3)
     for other, message in (
-        (tiny("second-half", SMALL, timeouts=1), "form half, not second-half$"),
-        (tiny("half", CHART, timeouts=1), r"chart \w{12}, not \w{12}"),
-        (tiny("half", SMALL, {**RULES, "safety": 3}, timeouts=1), "safety as by default, not 3$"),
-        (tiny("half", SMALL, timeouts=0), "timeouts 1, not 0"),
-        (tiny("half", SMALL, timeouts=1, stops=[30]), r"stops \[15\], not \[30\]"),
-        (
-            tiny("half", SMALL, timeouts=1, half=60, untimed_down=False),
-            "half 45, not 60; ticks 3, not 4; untimed_down True, not False$",
-        ),
+        (tiny("second-half", SMALL, timeouts=1), ".*form"),
+        (tiny("half", CHART, timeouts=1), ".*chart"),
+        (tiny("half", SMALL, {**RULES, "safety": 3}, timeouts=1), "ruleset$"),
+        (tiny("half", SMALL, timeouts=0), "clock$"),
+        (tiny("half", SMALL, timeouts=1, stops=[30]), "clock$"),
+        (tiny("half", SMALL, timeouts=1, half=60, untimed_down=False), "clock, ticks$"),
     ):
         for folder in (original, tmp_path / "half-done"):
-            with pytest.raises(StoreError, match=f"is a solution with {message}"):
+            with pytest.raises(StoreError, match=f"is a solution with other values of {message}"):
                 LayerFolder.create(folder, FootballLayers(other))
 
 
@@ -352,7 +347,7 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
         *(["ruleset", "parameters", name] for name in ("field", "kickoff", "barred")),
         *(["clock", name] for name in ("tick", "half", "stops", "timeouts", "largest_margin")),
         *(["clock"], record),
-        *([*record, name] for name in ("sha256", "largest_gap", "games", "constant")),
+        *([*record, name] for name in ("sha256", "largest_gap", "games")),
     ]
     # A clock without stops is a clock.
     changes = [(at, odd) for at in entries for odd in ODD if (at[-1], odd) != ("stops", [])]
@@ -374,16 +369,16 @@ def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
 def test_interrupted_it_says_how_to_go_on_and_goes_on(
     words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    seen, out = [], tmp_path / "x"
+    begun, out, problem = [], tmp_path / "x", FootballLayers.problem
 
-    def interrupt(layout: object, layer: object) -> str:
-        seen.append(layer)
-        if len(seen) == 4:
+    def interrupt(layout: FootballLayers, layer: Layer, read: Any) -> Any:
+        begun.append(layer)
+        if len(begun) == 5:
             raise KeyboardInterrupt
-        return "x"
+        return problem(layout, layer, read)
 
     with monkeypatch.context() as patch:
-        patch.setattr(FootballLayers, "label", interrupt)
+        patch.setattr(FootballLayers, "problem", interrupt)
         result = run(*words, "--out", out)
     assert result.exit_code == 130
     assert result.stderr.splitlines()[-1].startswith("solvent: interrupted; with --out DIR")
@@ -407,7 +402,7 @@ def test_known_players_are_scored_in_the_game_of_a_solution(
     assert answer(*score, "--json", "paper-agent", *words[1:]) == agent
     other = json.dumps({**CLOCK, "timeouts": 2})
     line = commands.refusal(*score, "--json", "paper-agent", *words[1:-1], other)
-    assert "is a solution with timeouts 1, not 2" in line
+    assert "is a solution with other values of clock" in line
 
 
 def test_a_network_is_scored_on_the_game_on_which_it_was_trained(tmp_path: Path) -> None:
@@ -431,6 +426,6 @@ def test_the_command_plays_by_a_solution_or_makes_one(words: list[str], original
     for more, message in (
         (["--timeouts", "3"], "timeouts is 3, but clock has 1"),
         (["--form", "drive"], "with a clock, not for form 'drive'"),
-        (["--form", "full"], "is a solution with form half, not full"),
+        (["--form", "full"], "is a solution with other values of"),
     ):
         assert message in commands.refusal(*played, *more, "--solution", original)
