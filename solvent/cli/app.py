@@ -200,7 +200,6 @@ def solve(
         ctx.args,
         options,
         tolerance=tolerance,
-        for_tables=[name for name in ("tolerance",) if _is_given(ctx, name)],
         as_json=json,
     )
 
@@ -243,12 +242,6 @@ def play(
         seed=seed,
         solving=lambda: solving(f"{game} first"),
     )
-
-
-def _is_given(ctx: typer.Context, option: str) -> bool:
-    """Return whether an option stands on the command line."""
-    source = ctx.get_parameter_source(option)
-    return source is not None and source.name == "COMMANDLINE"
 
 
 @app.command(**TAKES_PARAMETERS)
@@ -422,7 +415,6 @@ def score(
         mode=mode,
         top=top,
         tolerance=tolerance,
-        for_tables=[name for name in ("top", "tolerance") if _is_given(ctx, name)],
         as_json=json,
     )
 

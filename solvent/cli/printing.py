@@ -26,6 +26,7 @@ from solvent.model.text import (
     NEVER_ENDS,
     ROUNDING,
     UNBOUNDED,
+    action_names,
     exact,
     facts_text,
     game_text,
@@ -224,9 +225,9 @@ def show_starts(console: Console, solved: SolvedGame, states: Sequence[Any] | No
     all_starts = _starts(solved.game)
     starts = list(all_starts)[:STARTS]
     console.print("\n[bold]At the start[/]")
-    values = [_action_values(solved, state, labels=True) for state in starts]
+    values = [_action_values(solved, state) for state in starts]
     actions = list(dict.fromkeys(name for named in values for name in named))
-    best = [_best(solved, state, labels=True) for state in starts]
+    best = [_best(solved, state) for state in starts]
     columns = state_columns(solved.game, starts, starts if states is None else states)
     # Fields that would have to be broken are better listed.
     numbers = [*(name for name in columns if name != "place"), "chance", "value"]
@@ -526,29 +527,25 @@ def _starts(game: Game) -> dict[Any, float]:
     return {one.state: float(one.probability) for one in starts}
 
 
-def _action_names(game: Game, state: Any, *, labels: bool) -> Sequence[Mapping[int, str]]:
-    """The names of each player's actions, with `labels` those that they have in this state."""
-    own = words(game).labels(state) if labels else None
-    return [own] if own else [dict(enumerate(names)) for names in game.info.actions]
-
-
-def _action_values(solved: SolvedGame, state: Any, *, labels: bool = False) -> dict[str, float]:
+def _action_values(solved: SolvedGame, state: Any) -> dict[str, float]:
     """The value to player 0 of each action, where one player alone has a choice; else nothing."""
     choosing = deciders(solved.game, state)
     if len(choosing) != 1:
         return {}
-    names = _action_names(solved.game, state, labels=labels)[choosing[0]]
+    names = action_names(solved.game, state, choosing[0])
     values = solved.action_values(state, choosing[0])
     return {names[action]: value for action, value in values.items()}
 
 
-def _best(solved: SolvedGame, state: Any, *, labels: bool = False) -> dict[str, str]:
+def _best(solved: SolvedGame, state: Any) -> dict[str, str]:
     """The best choice in a state, under a heading for each player if both have a choice."""
     if solved.game.is_terminal(state):
         return {"best": ""}
     choosing = deciders(solved.game, state) or (0,)
-    names = _action_names(solved.game, state, labels=labels)
-    best = {p: strategy_text(names[p], solved.policy(state, p)) for p in choosing}
+    best = {
+        p: strategy_text(action_names(solved.game, state, p), solved.policy(state, p))
+        for p in choosing
+    }
     if len(choosing) == 2:
         return {words(solved.game).player_name(p): text for p, text in best.items()}
     return {"best": best[choosing[0]]}

@@ -56,14 +56,11 @@ if TYPE_CHECKING:
 _QUICK = 5_000_000
 
 
-# The games that some options are for.
-_BY_LAYERS, _AS_A_TABLE = "solved layer by layer", "solved or scored by their tables"
-
-
-def _refuse(options: Sequence[str], whose: str) -> None:
-    """Refuse the first of some given options, which are for other games."""
-    if options:
-        raise ValueError(f"--{options[0].replace('_', '-')} is for games that are {whose}")
+def _for_layers(options: Mapping[str, Any]) -> None:
+    """Refuse options that are for games in layers."""
+    if given := [name for name, value in options.items() if value]:
+        option = f"--{given[0].replace('_', '-')}"
+        raise ValueError(f"{option} is for games that are solved layer by layer")
 
 
 def solve(
@@ -72,7 +69,6 @@ def solve(
     layer_options: Mapping[str, Any],
     *,
     tolerance: float,
-    for_tables: Sequence[str] = (),
     as_json: bool,
 ) -> None:
     """Solve a game and print its value.
@@ -82,7 +78,6 @@ def solve(
         words: The parameters written after it.
         layer_options: The arguments of :class:`~solvent.cli.layered.SolveOptions`.
         tolerance: Widest bracket accepted for a table; see :func:`solvent.exact.solve`.
-        for_tables: The given options that are for games that are solved as a table.
         as_json: Whether to print JSON.
 
     Raises:
@@ -93,14 +88,11 @@ def solve(
     if layered is not None:
         from solvent.cli.layered import SolveOptions, solve_layered
 
-        _refuse(for_tables, _AS_A_TABLE)
         solve_layered(rules, layered, SolveOptions(**layer_options), as_json=as_json)
         return
-    _refuse([name for name, value in layer_options.items() if value], _BY_LAYERS)
+    _for_layers(layer_options)
     with solving(game) as progress:
         solved = solve_game(rules, tolerance=tolerance, progress=progress)
-    if not isinstance(solved, exact.SolvedTable):
-        _refuse(for_tables, _AS_A_TABLE)
     if as_json:
         typer.echo(solution_json(solved))
     else:
@@ -299,7 +291,6 @@ def score_named(
     mode: bool,
     top: int,
     tolerance: float,
-    for_tables: Sequence[str] = (),
     as_json: bool,
 ) -> None:
     """Score a policy by its file or its name, and print the score.
@@ -313,7 +304,6 @@ def score_named(
         mode: Whether to score the greedy policy.
         top: The number of losing states to show.
         tolerance: The error bound to prove, relative to the largest payoff.
-        for_tables: The given options that are for games that are scored as a table.
         as_json: Whether to print JSON.
 
     Raises:
@@ -326,8 +316,6 @@ def score_named(
     rules = None if game is None or by_solution else read_game(game, words)
     kind = "policy" if is_name else exact.read_header(what)["kind"]
     alone = is_name and (rules is None or not has_table(rules) or scored_alone(rules))
-    if alone or kind == "network":
-        _refuse(for_tables, _AS_A_TABLE)
     if alone:
         solved = None if solution is None else open_solution(solution, game, words)
         rules = rules if solved is None else solved.game
@@ -342,8 +330,7 @@ def score_named(
         return
     if kind != "policy":
         raise ValueError(f"{what}: holds a {brief(kind)}, not a policy")
-    layered = {"out": out, "solution": solution}
-    _refuse([name for name, folder in layered.items() if folder], _BY_LAYERS)
+    _for_layers({"out": out, "solution": solution})
     rules = game_of_training(what) if rules is None else rules
     if is_name:
         check_choice(str(what), _SCORED, baselines_of(rules))

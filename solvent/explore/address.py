@@ -5,13 +5,13 @@ person's side. A loaded policy and the games played so far are not part of the a
 """
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 from urllib.parse import urlencode
 
-from solvent.model.parameters import check_integer, shown
+from solvent.model.parameters import check_integer
 from solvent.play.line import Line
 
 Query = Mapping[str, str]
@@ -90,17 +90,16 @@ def number(query: Query, name: str, default: int, low: int, high: int) -> int:
     return check_integer(int(whole[0]) if whole else text, name, low, high)
 
 
-def one_of(query: Query, name: str, allowed: Iterable[int]) -> int | None:
+def one_of(query: Query, name: str, allowed: Collection[int]) -> int | None:
     """Return a number of an address that has to be one of several; None if it is left out.
 
     Raises:
         ValueError: If it is another.
     """
-    text = query.get(name, "").strip()
-    if not text:
+    found = number(query, name, -1, 0, 10**9)
+    if found == -1:
         return None
-    numbers = {str(one): one for one in allowed}
-    if text not in numbers:
-        listed = ", ".join(list(numbers)[:20])
-        raise ValueError(f"{name} is {shown(text)}; allowed are {listed}")
-    return numbers[text]
+    if found not in allowed:
+        listed = ", ".join(map(str, [*allowed][:20]))
+        raise ValueError(f"{name} is {found}; allowed are {listed}")
+    return found

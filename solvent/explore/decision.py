@@ -37,7 +37,7 @@ from solvent.model.progress import OnProgress, Progress
 from solvent.model.registry import find_spec, make_game
 from solvent.model.text import action_names, signed
 from solvent.model.transforms import PARAMETER
-from solvent.play.line import ActionValue, roll, valued, who_acts
+from solvent.play.line import ActionValue, Line, roll, valued, who_acts
 
 # The largest number of equally good actions whose results are compared.
 _MOST_COMPARED = 6
@@ -499,20 +499,14 @@ def drill_position(solved: SolvedGame, dice: random.Random) -> Any:
         if game.is_terminal(state):
             state = roll(game.initial(), dice).state
             continue
-        acting = who_acts(game, state)
         legal = game.legal_actions(state)
-        joint = []
-        for player, own in enumerate(legal):
-            action = dice.choice(own)
-            if len(own) > 1 and dice.random() > _RANDOM_SHARE:
-                strategy = solved.policy(state, player)
-                [action] = dice.choices(list(strategy), list(strategy.values()))
-            joint.append(action)
-        asked = valued(solved, state, acting[0]) if state not in found else ()
+        random_ones = (p for p in range(len(legal)) if dice.random() < _RANDOM_SHARE)
+        joint = Line(solved, state).drawn({p: dice.choice(legal[p]) for p in random_ones}, dice)
+        asked = valued(solved, state, who_acts(game, state)[0]) if state not in found else ()
         # The difference between the best action and the best of those that are worse.
         if costs := [one.cost for one in asked if one.cost]:
             found[state] = min(costs)
-        state = roll(game.transition(state, tuple(joint)), dice).state
+        state = roll(game.transition(state, joint), dice).state
     if not found:
         raise ValueError("no position was found in which one action is better than all others")
     ranked = sorted(found, key=lambda one: -found[one])

@@ -55,9 +55,6 @@ SCRIPTS = (
 PAGES = (("board", "Board", "b"), ("learn", "Watch", "w"))
 """The pages by their words in an address, their names, and their keys."""
 
-# Largest number of finished games in the account over all games.
-_MOST_GAMES = 500
-
 
 @dataclass(frozen=True, eq=False)
 class WebPage:
@@ -152,8 +149,6 @@ class Explorer(Subject):
         here = view.here
         if view.line.over and len(view.line.plies) > 1:
             self.games.setdefault(view.address(at=None, panel=None, hide=None), view.line)
-            if len(self.games) > _MOST_GAMES:
-                self.games.pop(next(iter(self.games)))
         choice = choice_in(self.solved, here.solved_state(here.state))
         panel = panels.panel_of(self, view, choice)
         sections: tuple[Section, ...] = ()
