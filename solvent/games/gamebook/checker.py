@@ -10,7 +10,7 @@ values are combined, and every condition is evaluated for all combinations at on
 that no state can have: more items than a slot holds, and more or fewer disciplines than are picked.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import prod
 from typing import Literal, TypeAlias
@@ -28,24 +28,16 @@ Severity: TypeAlias = Literal["error", "warning"]
 Found: TypeAlias = tuple[Path, str, Severity]
 """A path in the file, a message with a cure, and the severity."""
 
-Written: TypeAlias = Callable[[Path], object]
-"""A function that returns the data in the file at a path."""
 
-
-def check_whole(book: Book, written: Written) -> Iterator[Found]:
-    """Find the faults of a book beyond those of its single parts.
-
-    Args:
-        book: The book.
-        written: Returns the content of the file at a path.
-    """
+def check_whole(book: Book) -> Iterator[Found]:
+    """Find the faults of a book beyond those of its single parts."""
     yield from _unused(book)
     for node in book.nodes.values():
         yield from _check_repeat(book, node)
         if isinstance(node.exit, Roll):
             yield from _check_rows(book, node)
         elif node.block.branch:
-            yield from _check_branch(book, node, written)
+            yield from _check_branch(book, node)
     yield from _check_order(book)
 
 
@@ -112,14 +104,12 @@ def _check_rows(book: Book, node: PlacedBlock) -> Iterator[Found]:
         following, before = max(following, high + 1), row
 
 
-def _check_branch(book: Book, node: PlacedBlock, written: Written) -> Iterator[Found]:
+def _check_branch(book: Book, node: PlacedBlock) -> Iterator[Found]:
     """Check that at most one condition of a branch holds."""
-    cases = node.inner[:-1]
-    shown = [written((*case.path, "when")) for case in cases]
     for first, second, example in overlaps(book, [case.when for case in node.exit[:-1]]):
-        message = f"the conditions {shown[first]} and {shown[second]} hold both{example}"
+        message = f"the conditions of the cases {first} and {second} hold both{example}"
         cure = "and the first applies; let only one of them hold"
-        yield cases[second].path, f"{message}, {cure}", "warning"
+        yield node.inner[second].path, f"{message}, {cure}", "warning"
 
 
 # Largest number of combinations of values that are examined; beyond it, nothing is found.

@@ -46,6 +46,15 @@ _DEEPEST = 60
 # The parser in C takes a tenth of the time; some builds of PyYAML lack it.
 LOADER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
+# The words that are not read as texts, unless in quotes.
+_WORDS: Mapping[str, bool | None] = {
+    "": None,
+    "null": None,
+    "~": None,
+    "true": True,
+    "false": False,
+}
+
 _INTEGER = re.compile(r"-?(0|[1-9][0-9]{0,17})", re.ASCII)
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 _SURROGATES = re.compile(r"\\u([dD][89abAB][0-9a-fA-F]{2})\\u([dD][c-fC-F][0-9a-fA-F]{2})")
@@ -109,7 +118,6 @@ class Source:
     Attributes:
         file: Name of the file.
         data: Mappings, lists, integers, booleans, texts and None.
-        first: The line on which the data begins.
 
     Raises:
         BookError: If it is not one document, too large, or has content that is refused.
@@ -117,31 +125,23 @@ class Source:
 
     def __init__(self, file: str, events: Iterable[yaml.Event]) -> None:
         self.file, self._events, self._values = file, iter(events), 0
-        # The line of each value and the value, by the identity of the mapping or list that holds
-        # it, then by key or index as text.
-        self._places: dict[int, dict[str, tuple[int, Any]]] = {}
+        # The line of each key and each item of a list, by the keys and indices as texts.
+        self._lines: dict[tuple[str, ...], int] = {}
         self._doubles: list[Problem] = []
-        documents = [
-            (self._value(event, 1), _line(event))
-            for event in self._events
-            if isinstance(event, (yaml.NodeEvent, yaml.CollectionStartEvent))
-        ]
+        nodes = (event for event in self._events if isinstance(event, yaml.NodeEvent))
+        documents = [self._value(event, ()) for event in nodes]
         several = "the file holds several documents" if documents else "the file is empty"
         self._refuse(1, (len(documents) != 1, several, "one book stands in one document"))
         if self._doubles:
             raise BookError(self._doubles)
-        [(self.data, self.first)] = documents
+        [self.data] = documents
 
-    def at(self, path: Iterable[Any]) -> tuple[int, Any]:
-        """Return the line and the value at a path, followed as far as it exists."""
-        line, inside = self.first, self.data
-        for step in path:
-            # A key may have been written as a text or as a number.
-            found = self._places.get(id(inside), {}).get(str(step))
-            if found is None:
-                break
-            line, inside = found
-        return line, inside
+    def line(self, path: Iterable[Any]) -> int:
+        """Return the line of what a path leads to, followed as far as it exists."""
+        # A key may have been written as a text or as a number.
+        steps = tuple(map(str, path))
+        known = (self._lines.get(steps[:n]) for n in range(len(steps), -1, -1))
+        return next(filter(None, known))
 
     def _refuse(self, line: int, *faults: tuple[Any, str, str]) -> None:
         """Refuse the file for the first of some faults that it has, each with its cure."""
@@ -149,52 +149,52 @@ class Source:
             if found:
                 raise _error(self.file, line, message, cure)
 
-    def _value(self, event: Any, depth: int) -> Any:
-        """Return the value that an event begins, at a depth of nesting."""
+    def _check(self, event: Any) -> None:
+        """Count a key or a value, and refuse it if it is more than plain data."""
         self._values += 1
-        is_alias, is_scalar = (isinstance(event, k) for k in (yaml.AliasEvent, yaml.ScalarEvent))
         tag = getattr(event, "tag", None)
         whole = "write it out where it is used"
         self._refuse(
             _line(event),
-            (is_alias, "an alias (*)", whole),
+            (isinstance(event, yaml.AliasEvent), "an alias (*)", whole),
             (event.anchor is not None, "an anchor (&)", whole),
             (tag is not None, f"the tag {tag!r}", "a book holds plain data only"),
             (self._values > MOST_VALUES, f"more than {MOST_VALUES} values", "split it"),
-            (depth > _DEEPEST and not is_scalar, f"nested more than {_DEEPEST} deep",
-             "use more sections"),
-        )  # fmt: skip
-        if is_scalar:
+        )
+
+    def _value(self, event: Any, path: tuple[str, ...]) -> Any:
+        """Return the value that an event begins, at a path."""
+        self._check(event)
+        self._lines.setdefault(path, _line(event))
+        if isinstance(event, yaml.ScalarEvent):
             return self._scalar(event)
-        is_list = isinstance(event, yaml.SequenceStartEvent)
-        values: Any = [] if is_list else {}
-        places = self._places[id(values)] = {}
-        for inner in takewhile(lambda e: not isinstance(e, yaml.CollectionEndEvent), self._events):
-            line = _line(inner)
-            if is_list:
-                values.append(self._value(inner, depth + 1))
-                places[str(len(values) - 1)] = line, values[-1]
-            else:
-                key = self._key(inner, places, depth)
-                values[key] = self._value(next(self._events), depth + 1)
-                places[str(key)] = line, values[key]
+        deep = f"nested more than {_DEEPEST} deep"
+        self._refuse(_line(event), (len(path) >= _DEEPEST, deep, "use more sections"))
+        inside = takewhile(lambda e: not isinstance(e, yaml.CollectionEndEvent), self._events)
+        if isinstance(event, yaml.SequenceStartEvent):
+            return [self._value(item, (*path, str(i))) for i, item in enumerate(inside)]
+        values: dict[Any, Any] = {}
+        for item in inside:
+            key = self._key(item, len(values))
+            place = (*path, str(key))
+            if place in self._lines:
+                told = f"{place[-1]!r} stands here a second time, first in line"
+                double = f"{told} {self._lines[place]}", "keep one of the two"
+                self._doubles += _error(self.file, _line(item), *double).problems
+            self._lines.setdefault(place, _line(item))
+            values[key] = self._value(next(self._events), place)
         return values
 
-    def _key(self, event: Any, places: Mapping[str, tuple[int, Any]], depth: int) -> Any:
-        """Return a key of a mapping, given those before it."""
-        line = _line(event)
-        is_text = isinstance(event, (yaml.ScalarEvent, yaml.AliasEvent))
+    def _key(self, event: Any, keys: int) -> Any:
+        """Return a key of a mapping, after a number of others."""
+        self._check(event)
+        is_text = isinstance(event, yaml.ScalarEvent)
         self._refuse(
-            line,
+            _line(event),
             (not is_text, "a key that is no text", "write a text"),
-            (len(places) == _MOST_KEYS, f"more than {_MOST_KEYS} keys here", "split it"),
+            (keys == _MOST_KEYS, f"more than {_MOST_KEYS} keys here", "split it"),
         )
-        key = self._value(event, depth)
-        if str(key) in places:
-            first, _ = places[str(key)]
-            message = f"{str(key)!r} stands here a second time, first in line {first}"
-            self._doubles += _error(self.file, line, message, "keep one of the two").problems
-        return key
+        return self._scalar(event)
 
     def _scalar(self, event: yaml.ScalarEvent) -> Any:
         """Return the value of a scalar: in quotes a text, otherwise perhaps a number or nothing."""
@@ -204,11 +204,7 @@ class Source:
             self._refuse(_line(event), (True, message, "remove it"))
         if event.style:
             return text
-        if text in ("", "null", "~"):
-            return None
-        if text in ("true", "false"):
-            return text == "true"
-        return int(text) if _INTEGER.fullmatch(text) else text
+        return int(text) if _INTEGER.fullmatch(text) else _WORDS.get(text, text)
 
 
 # Largest number of errors that are reported for a file.
@@ -263,8 +259,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     book: Book = known
     book._digest = hashlib.sha256(content).hexdigest()
     problems = [
-        _problem(source, path, message, severity)
-        for path, message, severity in check_whole(book, lambda path: source.at(path)[1])
+        _problem(source, path, message, severity) for path, message, severity in check_whole(book)
     ]
     has_errors = any(problem.severity == "error" for problem in problems)
     return None if has_errors else book, sorted(problems, key=attrgetter("line"))
@@ -278,7 +273,7 @@ def _problem(source: Source, path: Keys, text: str, severity: Any = "error") -> 
     place = ".".join(map(str, path[2:] if number is not None else path))
     return Problem(
         source.file,
-        source.at(path)[0],
+        source.line(path),
         number,
         one_line(f"{place}: {message}" if place else message),
         cure,

@@ -164,7 +164,7 @@ def test_everything_knows_its_line() -> None:
         ("b", 1, "missing", 3): 5,
         ("b", 9): 2,
     }
-    assert {path: read.at(path)[0] for path in lines} == lines
+    assert {path: read.line(path) for path in lines} == lines
 
 
 @pytest.mark.usefixtures("each_parser")
@@ -494,7 +494,7 @@ SECTIONS = [
     (
         "  1: {branch: [{when: gold > 3, ending: won}, {when: cursed, ending: lost}, "
         "{ending: won}]}",
-        ["1 warning: branch.1: the conditions gold > 3 and cursed hold both with cursed = 1, "
+        ["1 warning: branch.1: the conditions of the cases 0 and 1 hold both with cursed = 1, "
          "gold = 4, and the first applies"],
     ),
     (
