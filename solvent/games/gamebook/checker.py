@@ -4,10 +4,9 @@ Sections lead to sections. Where they lead in circles a book has no end, and whe
 a section it need not have been written. Within a section a random table must have a row for each
 number from the least to the largest result, and the conditions of a branch should not overlap.
 
-Conditions are examined for all values that names can have; where these are too many, for the
-numbers that stand in the conditions, those beside them, and the largest and smallest values. The
-values are combined, and every condition is evaluated for all combinations at once, without those
-that no state can have: more items than a slot holds, and more or fewer disciplines than are picked.
+Conditions are examined for all combinations of the values that names can have, if these are not
+too many, without those that no state can have: more items than a slot holds, and more or fewer
+disciplines than are picked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import CHANCE, Book, PlacedBlock, Roll
 from solvent.games.gamebook.effects import Liveness
-from solvent.games.gamebook.expressions import Expression, bounds, evaluate, names, parts_of
+from solvent.games.gamebook.expressions import Expression, bounds, evaluate, names
 from solvent.games.gamebook.hero import Hero, Path
 
 Severity: TypeAlias = Literal["error", "warning"]
@@ -112,8 +111,8 @@ def _check_branch(book: Book, node: PlacedBlock) -> Iterator[Found]:
         yield node.inner[second].path, f"{message}, {cure}", "warning"
 
 
-# Largest number of combinations of values that are examined; beyond it, nothing is found.
-_MOST_COMBINATIONS = 200_000
+# Largest number of combinations of values, times conditions, that are examined.
+_MOST_EVALUATED = 2_000_000
 
 # Largest number of names in the conditions that are examined together.
 _MOST_NAMES = 24
@@ -129,11 +128,13 @@ def overlaps(hero: Hero, conditions: Sequence[Expression]) -> Iterator[tuple[int
     Yields:
         The indices of two conditions, and values for which both hold, as ``" with gold = 3"``.
     """
-    axes = _axes(hero.ranges, conditions)
-    if axes is None:
+    used = sorted(frozenset().union(*map(names, conditions)))
+    ranges = [range(hero.ranges[name][0], hero.ranges[name][1] + 1) for name in used]
+    evaluated = len(conditions) * prod(map(len, ranges))
+    if evaluated > _MOST_EVALUATED or len(used) > _MOST_NAMES:
         return
-    grids = np.meshgrid(*axes.values(), indexing="ij")
-    values = {name: grid.ravel() for name, grid in zip(axes, grids, strict=True)}
+    grids = np.meshgrid(*ranges, indexing="ij")
+    values = {name: grid.ravel() for name, grid in zip(used, grids, strict=True)}
     possible = _possible(hero, values)
     holds = [np.atleast_1d(evaluate(c, values) != 0) & possible for c in conditions]
     for (first, one), (second, other) in combinations(enumerate(holds), 2):
@@ -142,20 +143,6 @@ def overlaps(hero: Hero, conditions: Sequence[Expression]) -> Iterator[tuple[int
             at = int(both.argmax())
             told = ", ".join(f"{name} = {numbers[at]}" for name, numbers in values.items())
             yield first, second, f" with {told}" if told else ""
-
-
-def _axes(
-    ranges: Mapping[str, tuple[int, int]], conditions: Sequence[Expression]
-) -> dict[str, Sequence[int]] | None:
-    """Return the values to examine for each name; None if there are too many."""
-    most = min(_MOST_COMBINATIONS, 10 * _MOST_COMBINATIONS // max(len(conditions), 1))
-    used = sorted(frozenset().union(*map(names, conditions)))
-    axes: dict[str, Sequence[int]] = {n: range(ranges[n][0], ranges[n][1] + 1) for n in used}
-    if prod(map(len, axes.values())) > most:
-        parts = {part for condition in conditions for part in parts_of(condition)}
-        near = {n + d for n in parts if isinstance(n, int) for d in (-1, 0, 1)} | {0, 1}
-        axes = {n: sorted({a[0], a[-1], *near.intersection(a)}) for n, a in axes.items()}
-    return axes if prod(map(len, axes.values())) <= most and len(axes) <= _MOST_NAMES else None
 
 
 def _possible(hero: Hero, values: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:
