@@ -2,8 +2,8 @@
 
 The message of a validator says what is wrong and, after ``"; "``, what to do.
 
-Validation runs in steps (:mod:`solvent.games.gamebook.loader`): the constants, the hero, the book
-without its sections, the sections. The validators of a step receive the result of the step before.
+Validation runs in steps (:mod:`solvent.games.gamebook.loader`): constants and slots, the hero, the
+book without its sections, the sections. The validators of a step receive the result of the step before.
 """
 
 import json
@@ -308,11 +308,9 @@ class VariableEntry(Model):
     description: Text = ""
 
     def faults(self, known: Any) -> Iterator[Fault]:
-        """Check that the limits are in order, and that an initial number is within them."""
+        """Check that an initial number is within the limits, which are in order."""
         low, high = bounds(self.initial, {})
-        if self.min > self.max:
-            yield (), f"has min {self.min} and max {self.max}; min should not be above max"
-        elif not self.min <= low <= high <= self.max:
+        if not self.min <= low <= high <= self.max:
             between = low if low == high else f"from {low} to {high}"
             yield ("initial",), f"is {between}; it should stay within {self.min}..{self.max}"
 
@@ -342,11 +340,24 @@ class SlotEntry(Model):
 class ItemEntry(Model):
     """An item that can be carried."""
 
-    slot: Name
+    slot: Slot
     kind: Name | None = None
     initial: Count = 0
     max: Positive | None = None
     description: Text = ""
+
+    def most(self, slot: SlotEntry) -> int:
+        """Return the largest number that can be carried in the item's slot."""
+        return slot.capacity if self.max is None else min(self.max, slot.capacity)
+
+    def faults(self, known: Any) -> Iterator[Fault]:
+        """Check that the slot holds the item, and its initial number."""
+        slot = known.slots[self.slot]
+        if slot.kinds is not None and self.kind not in slot.kinds:
+            kind = f"is of kind {self.kind!r}" if self.kind else "has no kind"
+            yield (), f"{kind}, and {self.slot!r} does not hold it; choose {', '.join(slot.kinds)}"
+        if self.initial > self.most(slot):
+            yield ("initial",), f"is {self.initial}; there can be at most {self.most(slot)}"
 
 
 class Disciplines(Model):
@@ -360,16 +371,16 @@ class Disciplines(Model):
         """Check that the number of disciplines to pick fits the number offered."""
         offered = len(self.choices)
         if not bool(offered) <= self.pick <= offered:
-            least = "pick one at least, or move them under known"
-            cure = f"pick {offered} at most" if self.pick else least
+            cure = "pick one at least and all at most, or move them under known"
             yield ("pick",), f"is {self.pick} of {offered} disciplines; {cure}"
 
 
-class NamedConstants(Model):
-    """The names of a book that stand for a number."""
+class Preliminaries(Model):
+    """The constants and slots of a book, which the hero's entries name."""
 
     model_config = ConfigDict(extra="ignore")
     constants: dict[Name, Whole] = Field(default={})
+    slots: dict[Name, SlotEntry] = Field(default={})
 
     @property
     def ranges(self) -> Mapping[str, tuple[int, int]]:
@@ -388,12 +399,11 @@ class NamedConstants(Model):
         return self.constants[name]
 
 
-class Hero(NamedConstants):
+class Hero(Preliminaries):
     """The hero: variables, flags, slots, items and disciplines."""
 
     variables: dict[Name, VariableEntry] = Field(default={})
     flags: dict[Name, Annotated[FlagEntry, BeforeValidator(_flag)]] = Field(default={})
-    slots: dict[Name, SlotEntry] = Field(default={})
     items: dict[Name, ItemEntry] = Field(default={})
     disciplines: Disciplines = Disciplines()
 
@@ -408,17 +418,12 @@ class Hero(NamedConstants):
         for name, flag in self.flags.items():
             yield HeroField(name, "flag", 0, 1, int(flag.initial), "", ("flags", name))
         for name, item in self.items.items():
-            high = self._most(item)
+            high = item.most(self.slots[item.slot])
             yield HeroField(name, "item", 0, high, item.initial, item.slot, ("items", name))
         for key, named in (("from", self.disciplines.choices), ("known", self.disciplines.known)):
             for name in named:
                 path, known = ("disciplines", key, name), int(key == "known")
                 yield HeroField(name, "discipline", 0, 1, known, "", path)
-
-    def _most(self, item: ItemEntry) -> int:
-        """Return the largest number of an item that can be carried."""
-        capacity = self.slots[item.slot].capacity
-        return capacity if item.max is None else min(item.max, capacity)
 
     @cached_property
     def position(self) -> Mapping[str, int]:
@@ -469,10 +474,6 @@ class Hero(NamedConstants):
 
     def faults(self, known: Any) -> Iterator[Fault]:
         """Check that every name is declared once, and that the initial items fit."""
-        for name, item in self.items.items():
-            if item.slot not in self.slots:
-                yield ("items", name, "slot"), f"is the unknown slot {item.slot!r}; {_UNKNOWN}"
-                return
         kinds: dict[str, str] = dict.fromkeys(self.constants, "constant")
         for each in self._declared():
             if each.name in kinds:
@@ -480,22 +481,11 @@ class Hero(NamedConstants):
             kinds.setdefault(each.name, each.kind)
         if len(self.fields) > _MOST_FIELDS:
             yield (), f"has {len(self.fields)} fields; at most {_MOST_FIELDS} are allowed"
-        carried = dict.fromkeys(self.slots, 0)
-        for name, item in self.items.items():
-            for key, fault in self._item_faults(item, carried):
-                yield ("items", name, *key), fault
-
-    def _item_faults(self, item: ItemEntry, carried: dict[str, int]) -> Iterator[Fault]:
-        slot = self.slots[item.slot]
-        if slot.kinds is not None and item.kind not in slot.kinds:
-            kind = f"is of kind {item.kind!r}" if item.kind else "has no kind"
-            yield (), f"{kind}, and {item.slot!r} does not hold it; choose {', '.join(slot.kinds)}"
-        if item.initial > self._most(item):
-            yield ("initial",), f"is {item.initial}; there can be at most {self._most(item)}"
-        carried[item.slot] += item.initial
-        if item.initial and carried[item.slot] > slot.capacity:
-            message = f"fills the slot {item.slot!r} with {carried[item.slot]}"
-            yield ("initial",), f"{message}; its capacity is {slot.capacity}"
+        for slot, own in self.slots.items():
+            carried = sum(item.initial for item in self.items.values() if item.slot == slot)
+            if carried > own.capacity:
+                told = f"is {own.capacity}, and {carried} items are carried at the start"
+                yield ("slots", slot, "capacity"), f"{told}; raise it, or start with fewer"
 
 
 _CELL = re.compile(r"K|\d{1,4}", re.ASCII)

@@ -5,8 +5,8 @@ Python object. Scalars are read by few rules (YAML's own turn ``no`` into a trut
 into ninety). Anchors, aliases, tags and keys that stand twice are refused, and so is what is too
 large, before it takes up memory.
 
-A book is validated in steps, so that what later parts name is known by then: the constants, the
-hero, combat and endings, and then the whole. Every fault that a step finds is reported at once, up
+A book is validated in steps, so that what later parts name is known by then: constants and
+slots, the hero, combat and endings, and then the whole. Every fault that a step finds is reported at once, up
 to a hundred; how the parts of a book go together is checked when each of them is all
 right (:mod:`solvent.games.gamebook.checker`).
 """
@@ -26,7 +26,7 @@ from pydantic import ValidationError
 
 from solvent.games.gamebook.book import Book, Preamble
 from solvent.games.gamebook.checker import Severity, check_whole
-from solvent.games.gamebook.hero import Hero, ModelError, NamedConstants
+from solvent.games.gamebook.hero import Hero, ModelError, Preliminaries
 from solvent.games.gamebook.hero import Path as Keys
 from solvent.model.files import open_file
 from solvent.model.parameters import brief, printable, shown
@@ -247,7 +247,7 @@ def _read(content: bytes, file: str) -> tuple[Book | None, list[Problem]]:
     known: Any = None
     try:
         # Each part is the context in which the next one is validated.
-        for part in (NamedConstants, Hero, Preamble, Book):
+        for part in (Preliminaries, Hero, Preamble, Book):
             known = part.model_validate(source.data, context=known)
     except ValidationError as error:
         found = [_problem(source, *fault) for fault in islice(_faults(error), _MOST_PROBLEMS + 1)]
