@@ -3,7 +3,8 @@
 The message of a validator says what is wrong and, after ``"; "``, what to do.
 
 Validation runs in steps (:mod:`solvent.games.gamebook.loader`): constants and slots, the hero, the
-book without its sections, the sections. The validators of a step receive the result of the step before.
+book without its sections, the sections. The validators of a step receive the result of the step
+before.
 """
 
 import json

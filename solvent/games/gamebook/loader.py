@@ -5,9 +5,9 @@ Python object. Scalars are read by few rules (YAML's own turn ``no`` into a trut
 into ninety). Anchors, aliases, tags and keys that stand twice are refused, and so is what is too
 large, before it takes up memory.
 
-A book is validated in steps, so that what later parts name is known by then: constants and
-slots, the hero, combat and endings, and then the whole. Every fault that a step finds is reported at once, up
-to a hundred; how the parts of a book go together is checked when each of them is all
+A book is validated in steps, so that what later parts name is known by then: constants and slots,
+the hero, combat and endings, and then the whole. Every fault that a step finds is reported at once,
+up to a hundred; how the parts of a book go together is checked when each of them is all
 right (:mod:`solvent.games.gamebook.checker`).
 """
 
