@@ -31,7 +31,7 @@ takes 15, any other none.
 import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from fractions import Fraction
 from functools import cached_property
@@ -428,8 +428,7 @@ class ClockRules(Numbers):
         for stop, before in zip(self.stops, (self.half, *self.stops), strict=False):
             check_integer(stop, "stops: seconds left", self.tick, before - 1)
         times = [("half", self.half), ("timeout_saves", self.timeout_saves)]
-        for name, seconds in [*times, *(("stops", stop) for stop in self.stops)]:
-            self._check_multiple(seconds, name)
+        self._check_ticks([*times, *(("stops", stop) for stop in self.stops)])
 
     def check_fits(self, ruleset: Ruleset) -> None:
         """Raise unless every play of a ruleset takes whole ticks, and one at least.
@@ -438,23 +437,18 @@ class ClockRules(Numbers):
             ValueError: If a length is no multiple of the tick, or is 0: a half in which plays take
                 no time need not end.
         """
-        lengths = {name: getattr(ruleset, name) for name in _DURATIONS}
-        for name in _DURATIONS[:2]:
-            shorter = lengths[name] - ruleset.out_of_bounds_seconds
-            lengths[f"{name} - out_of_bounds_seconds"] = shorter
-        for name, seconds in lengths.items():
-            self._check_multiple(seconds, name)
-            if seconds == 0:
-                raise ValueError(
-                    f"{name} is 0; with a clock every play takes at least a tick, "
-                    f"{self.tick} seconds"
-                )
+        times = [(name, getattr(ruleset, name)) for name in _DURATIONS]
+        saved = ruleset.out_of_bounds_seconds
+        shorter = [(f"{name} - out_of_bounds_seconds", time - saved) for name, time in times[:2]]
+        self._check_ticks([*times, *shorter])
 
-    def _check_multiple(self, seconds: int, name: str) -> None:
-        if seconds % self.tick:
-            raise ValueError(
-                f"{name} is {seconds}; allowed are multiples of the tick, {self.tick} seconds"
-            )
+    def _check_ticks(self, times: Iterable[tuple[str, int]]) -> None:
+        for name, seconds in times:
+            if seconds == 0 or seconds % self.tick:
+                raise ValueError(
+                    f"{name} is {seconds}; allowed are multiples of the clock's tick, "
+                    f"{self.tick} seconds, from one tick on"
+                )
 
     @property
     def half_ticks(self) -> int:
