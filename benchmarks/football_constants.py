@@ -1,6 +1,7 @@
-"""The published agent's constants, from printed strategies or from losses.
+"""The published agent's constants, from printed strategies, from exact values or from losses.
 
     python benchmarks/football_constants.py [--chart FILE.csv] [--penalty-alone] [--evaluations N]
+    python benchmarks/football_constants.py --values [--chart FILE.csv]
     python benchmarks/football_constants.py --tune [--chart FILE.csv] [--evaluations N]
 
 **From printed strategies.** :func:`fit_to_strategies` asks for the constants by which the agent
@@ -16,6 +17,10 @@ another form, violate some. From the program's weights on, the distance of the s
 minimized, the sum of the differences of all probabilities. One situation says nothing of constants
 that have no part in it; these are kept as they were. Owners of the printed game can enter its chart
 and repeat the fit.
+
+**From exact values.** With ``--values`` a regression explains the value in points of every result
+by the terms of the agent's utility (:func:`fit_to_values`). On the standard chart these are the
+constants of ``fitted-agent``.
 
 **From losses.** With ``--tune`` the sum of both exploitabilities in a drive is minimized. A close
 fit of values does not make a good strategy: what a player loses depends on small differences.
@@ -43,7 +48,7 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.backup import FootballLosses, backup_of
 from solvent.games.football.solver.points import solve_points
-from solvent.model.arrays import Floats
+from solvent.model.arrays import Floats, grouped_sum
 
 # Constants from :func:`tune_constants` on the standard chart in 150 evaluations, rounded.
 TUNED = Constants(
@@ -62,6 +67,50 @@ TABLES = (
 
 # Gains that are tried as the least after which a down is favourable.
 GAINS = range(1, 10)
+
+
+def with_weights(constants: Constants, weights: Floats) -> Constants:
+    """Constants with all but the first of :attr:`Constants.weights` given, [8]."""
+    bonus, prorated, favourable, *others = weights.tolist()
+    names = ("touchdown", "turnover", "safety", "last_down", "penalty")
+    return replace(
+        constants,
+        first_down=bonus,
+        share=prorated / bonus,
+        favourable_share=favourable / bonus,
+        **dict(zip(names, others, strict=True)),
+    )
+
+
+def fit_to_values(rules: PackedRules) -> Constants:
+    """Constants from exact values.
+
+    McCulloch 2015 wishes for constants "more rooted in the underlying mathematical principles of
+    the game". A result's exact value in points, q(s, r), is what the agent's utility stands for:
+    within a situation only differences matter, and the unit does not. So its constants are the
+    coefficients of the regression of q on the utility's terms,
+
+        q(s, r)  =  a(s) + b * (yards + sum of weight * term)(s, r),
+
+    one intercept for each situation, by least squares over all results of the chart in all
+    situations, each counted once. (The value of a choice is that of what is taken, so choices are
+    left out.) What is favourable is kept as it is.
+
+    Args:
+        rules: Chart and ruleset; their endless game is solved.
+    """
+    backup = backup_of(rules)
+    values = backup.branches @ backup.following(solve_points(rules).view)
+    known = np.diff(rules.arrays.branch_start[:-3]) > 0
+    situation = np.repeat(np.arange(rules.n_situations), rules.arrays.results)[known]
+    count = np.bincount(situation, minlength=rules.n_situations)
+    columns = [*utility_terms(rules)[known].T, values[known]]
+    *within, target = [
+        column - (grouped_sum(situation, column, len(count)) / np.maximum(count, 1))[situation]
+        for column in columns
+    ]
+    per_yard, *others = np.linalg.lstsq(np.stack(within, axis=1), target, rcond=None)[0]
+    return with_weights(PAPER, np.array(others) / per_yard)
 
 
 # Constants on which utilities depend smoothly.
@@ -130,7 +179,7 @@ def _least(
 
 
 # Constants that a first down in the middle of the field tells of, besides the gain.
-FITTED = ("first_down", "turnover", "penalty", "share", "favourable_share")
+PRINTED = ("first_down", "turnover", "penalty", "share", "favourable_share")
 
 
 def fit_to_strategies(
@@ -156,7 +205,7 @@ def fit_to_strategies(
         evaluations: How often the distance is computed for each gain in :data:`GAINS`.
 
     Returns:
-        The constants: :data:`FITTED` and the gain are new. And the distance, the sum of the
+        The constants: :data:`PRINTED` and the gain are new. And the distance, the sum of the
         differences of all probabilities of both sides.
     """
     plays, letters = np.asarray(offence, float), np.asarray(defence, float)
@@ -186,7 +235,7 @@ def fit_to_strategies(
         for _ in range(RESOLVED):
             by_term = call_payoffs(_taken(rules, terms, rational).T)[:, calls]
             rational = _rationalized(by_term, wanted, letters, rational)
-        found += [_least(distance, one, FITTED, evaluations) for one in (begin, rational)]
+        found += [_least(distance, one, PRINTED, evaluations) for one in (begin, rational)]
     distance_found, constants = min(found, key=lambda pair: pair[0])
     return constants, distance_found
 
@@ -213,10 +262,10 @@ def _rationalized(
         by_term: [9, calls, m] the payoffs of each term.
         offence: [calls] the strategy p.
         defence: [m] the strategy q.
-        others: Constants, those of :data:`FITTED` apart.
+        others: Constants, those of :data:`PRINTED` apart.
     """
     p, q = offence / offence.sum(), defence / defence.sum()
-    free = [1, 2, 3, 5, 8]  # What FITTED weighs among the terms.
+    free = [1, 2, 3, 5, 8]  # What PRINTED weighs among the terms.
     fixed = others.weights
     fixed[free] = 0.0
     # Above v is a gain by a deviation, of the offence or with the sign changed of the defence.
@@ -236,18 +285,22 @@ def _rationalized(
     if not solution.success or abs(solution.x[0]) < 1e-9:
         return others
     fixed[free] = solution.x[: len(free)]
-    return others.with_weights(fixed[1:])
+    return with_weights(others, fixed[1:])
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--chart", default="standard", help="a shipped chart, or a CSV file")
     parser.add_argument("--penalty-alone", action="store_true", help="the other reading of -8")
+    parser.add_argument("--values", action="store_true", help="explain exact values instead")
     parser.add_argument("--tune", action="store_true", help="minimize losses in a drive instead")
     parser.add_argument("--evaluations", type=int, help="default 400, or 150 with --tune")
     options = parser.parse_args()
     rules = pack_rules(load_chart(options.chart), Ruleset())
     start = replace(PAPER, penalty_alone=options.penalty_alone)
+    if options.values:
+        print(fit_to_values(rules))
+        return
     if options.tune:
         solution = solve_points(rules)
         losses = FootballLosses(rules, solution.expected_points(rules), solution.values)

@@ -62,14 +62,14 @@ charts (:mod:`solvent.games.football.chart_model`), and the lower half of the de
 runs.
 
 **By name** there are ``optimal``, the equilibrium by :mod:`solvent.games.football.solver`;
-``paper-agent``; ``fitted-agent``, the same with constants fitted to the exact values; and
-``run-heavy``, ``pass-heavy`` and ``tendencies``. All but the first kick off in the ordinary way.
+``paper-agent``; ``fitted-agent``, the same with constants fitted to the exact values of the
+standard chart; and ``run-heavy``, ``pass-heavy`` and ``tendencies``. All but the first kick off in
+the ordinary way.
 """
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
-from typing import Self
 
 import numpy as np
 
@@ -79,7 +79,6 @@ from solvent.games.football.chart import PENALTIES
 from solvent.games.football.chart_model import LAST_RUN
 from solvent.games.football.packed import PackedRules
 from solvent.games.football.solver.backup import Strategies, backup_of, contests
-from solvent.games.football.solver.points import solve_points
 from solvent.games.football.solver.solved import football_table
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints, grouped_sum
@@ -127,20 +126,21 @@ class Constants:
         others = self.touchdown, self.turnover, self.safety, self.last_down, self.penalty
         return np.array((1.0, *bonus, *others))
 
-    def with_weights(self, weights: Floats) -> Self:
-        """The constants with all but the first of :attr:`weights` given, [8]."""
-        bonus, prorated, favourable, *others = weights.tolist()
-        names = ("touchdown", "turnover", "safety", "last_down", "penalty")
-        return replace(
-            self,
-            first_down=bonus,
-            share=prorated / bonus,
-            favourable_share=favourable / bonus,
-            **dict(zip(names, others, strict=True)),
-        )
-
 
 PAPER = Constants()
+
+# From a regression of exact values on the standard chart, which
+# ``benchmarks/football_constants.py --values`` repeats.
+FITTED = Constants(
+    first_down=29.324,
+    touchdown=14.834,
+    turnover=41.916,
+    safety=16.012,
+    last_down=39.339,
+    penalty=4.040,
+    share=0.12526,
+    favourable_share=0.20498,
+)
 
 
 def agent_strategies(rules: PackedRules, constants: Constants = PAPER) -> Strategies:
@@ -265,37 +265,6 @@ def _branch_terms(
     return [*terms, 1.0 * penalized[result]]
 
 
-def fit_constants(rules: PackedRules) -> Constants:
-    """Constants from exact values.
-
-    McCulloch 2015 wishes for constants "more rooted in the underlying mathematical principles of
-    the game". A result's exact value in points, q(s, r), is what the agent's utility stands for:
-    within a situation only differences matter, and the unit does not. So its constants are the
-    coefficients of the regression of q on the utility's terms,
-
-        q(s, r)  =  a(s) + b * (yards + sum of weight * term)(s, r),
-
-    one intercept for each situation, by least squares over all results of the chart in all
-    situations, each counted once. (The value of a choice is that of what is taken, so choices are
-    left out.) What is favourable is kept as it is.
-
-    Args:
-        rules: Chart and ruleset; their endless game is solved.
-    """
-    backup = backup_of(rules)
-    values = backup.branches @ backup.following(solve_points(rules).view)
-    known = np.diff(rules.arrays.branch_start[:-3]) > 0
-    situation = np.repeat(np.arange(rules.n_situations), rules.arrays.results)[known]
-    count = np.bincount(situation, minlength=rules.n_situations)
-    columns = [*utility_terms(rules)[known].T, values[known]]
-    *within, target = [
-        column - (grouped_sum(situation, column, len(count)) / np.maximum(count, 1))[situation]
-        for column in columns
-    ]
-    per_yard, *others = np.linalg.lstsq(np.stack(within, axis=1), target, rcond=None)[0]
-    return PAPER.with_weights(np.array(others) / per_yard)
-
-
 # Yards to go up to which a distance is short, and medium.
 _SHORT, _MEDIUM = 3, 7
 
@@ -393,7 +362,7 @@ def _strategies(rules: PackedRules, calls: Floats, defence: Floats, goes: Bools)
 
 STRATEGIES: Mapping[str, Callable[[PackedRules], Strategies]] = {
     "paper-agent": agent_strategies,
-    "fitted-agent": lambda rules: agent_strategies(rules, fit_constants(rules)),
+    "fitted-agent": partial(agent_strategies, constants=FITTED),
     "run-heavy": partial(run_or_pass_strategies, 0.8),
     "pass-heavy": partial(run_or_pass_strategies, 0.2),
     "tendencies": habit_strategies,
@@ -442,7 +411,7 @@ BASELINES: Mapping[str, Baseline] = {
         name: Baseline(partial(football_policy, name), suits_football, description)
         for name, description in {
             "paper-agent": "McCulloch's agent (2015): its calls solve a matrix game of yards.",
-            "fitted-agent": "McCulloch's agent with constants fitted to the exact values.",
+            "fitted-agent": "McCulloch's agent with constants fitted to exact values of one chart.",
             "run-heavy": "Calls a run in 80% of normal downs.",
             "pass-heavy": "Calls a run in 20% of normal downs.",
             "tendencies": "Follows a coach's habits by down and distance.",

@@ -38,11 +38,11 @@ from solvent.exact import (
 )
 from solvent.games import FootballStrategy
 from solvent.games.football.baselines import (
+    FITTED,
     PAPER,
     STRATEGIES,
     Constants,
     agent_strategies,
-    fit_constants,
     optimal_football,
     run_plays,
     suits_football,
@@ -515,9 +515,10 @@ def test_tendencies_follow_down_and_distance() -> None:
 
 
 @pytest.mark.slow
-def test_fitted_constants_are_near_those_of_the_page() -> None:
+def test_the_fitted_agent_has_the_constants_of_the_regression_and_of_the_page() -> None:
     [stated] = re.findall(r"fitted: (.*?);", SAID)
-    fitted = fit_constants(packed("standard"))
+    fitted = constants().fit_to_values(packed("standard"))
+    assert vars(fitted) == pytest.approx(vars(FITTED), abs=5e-4)
     for constant in stated.split(", "):
         name, value = constant.rsplit(" ", 1)
         digits = len(value.split(".")[1])
