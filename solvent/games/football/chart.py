@@ -64,6 +64,7 @@ import hashlib
 import io
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
@@ -74,7 +75,7 @@ from string import ascii_uppercase
 from typing import Any, Self, TypeAlias
 
 from solvent.model.files import read_file
-from solvent.model.parameters import brief, check_choice, check_integer, nearest, shown
+from solvent.model.parameters import check_choice, check_integer, shown
 
 # No gain, loss, return, penalty or kick is longer than the field between the goal lines.
 _LONGEST = 99
@@ -114,14 +115,6 @@ _CODES = {
     for kind, (word, tail, low, high) in _KINDS.items()
 }
 
-# The kinds that have use for a field.
-_EXTRAS = {
-    "out_of_bounds": ("gain",),
-    "return_yards": ("interception", "punt"),
-    "first_down": ("defence-penalty",),
-    "options": ("choice",),
-}
-
 # One code of each form, for messages.
 _EXAMPLES = "5, -3, 12o, inc, fum, fum6, int15r10, off5, def15f, off10/7, long, punt40r8, block"
 
@@ -140,8 +133,8 @@ class Result:
         options: The options of a choice: the penalty and the play, in this order.
 
     Raises:
-        ValueError: If the kind is unknown, a number is out of its range, or a field is given to a
-            kind that has no use for it.
+        ValueError: If the kind is unknown, a number is out of its range, or a choice is not between
+            a penalty and a play.
     """
 
     kind: str
@@ -156,9 +149,6 @@ class Result:
         *_, low, high = _KINDS[check_choice(self.kind, "kind of result", KINDS)]
         check_integer(self.yards, f"yards of {self.kind}", low, high)
         check_integer(self.return_yards, f"return of {self.kind}", 0, _LONGEST)
-        for name, kinds in _EXTRAS.items():
-            if getattr(self, name) and self.kind not in kinds:
-                raise ValueError(f"{name} is for {' and '.join(kinds)}, not for {self.kind!r}")
         if self.kind == "choice":
             kinds = tuple(option.kind for option in self.options)
             if len(kinds) != 2 or kinds[0] not in PENALTIES or kinds[1] in {*PENALTIES, "choice"}:
@@ -201,8 +191,9 @@ def parse_result(text: str) -> Result:
 Cell: TypeAlias = tuple[tuple[Fraction, Result], ...]
 """A distribution over results."""
 
-MOST_PLAYS = 99
-MOST_DEFENCES = len(ascii_uppercase)
+# Characters of a chart's name or source.
+_LONGEST_TEXT = 500
+
 # A result of several in a cell, with its weight: at most a million, so that no sum is absurd.
 _WEIGHTED = re.compile(r"(?P<code>[^*]*)\*\s*0*(?P<weight>[1-9]\d{0,5}|1000000)\s*", re.ASCII)
 
@@ -213,6 +204,15 @@ KICK_COLUMNS = ("Q", "P")
 
 class ChartError(ValueError):
     """Error for an impossible chart; the message says where."""
+
+
+@contextmanager
+def _at(place: str) -> Iterator[None]:
+    """Say in errors where they were found."""
+    try:
+        yield
+    except (ValueError, csv.Error) as error:
+        raise ChartError(f"{place}: {error}") from error
 
 
 def headings(plays: int) -> tuple[str, ...]:
@@ -246,28 +246,23 @@ class Chart:
 
     def __post_init__(self) -> None:
         """Check the shape and the cells, and put the cells into order."""
-        for name, text, most in (("name", self.name, 80), ("source", self.source, 500)):
-            if not text.isprintable() or text != text.strip() or len(text) > most:
+        for name, text in (("name", self.name), ("source", self.source)):
+            if not text.isprintable() or text != text.strip() or len(text) > _LONGEST_TEXT:
                 raise ChartError(
-                    f"{name} is {shown(text)}; allowed is one printable line of at most {most} "
-                    "characters without blanks around it"
+                    f"{name} is {shown(text)}; allowed is one printable line of at most "
+                    f"{_LONGEST_TEXT} characters without blanks around it"
                 )
-        plays, defences = len(self.cells), len(self.cells[0]) if self.cells else 0
-        if not (1 <= plays <= MOST_PLAYS and 1 <= defences <= MOST_DEFENCES):
-            raise ChartError(
-                f"chart {self.name!r} has {plays} plays and {defences} defences; allowed are "
-                f"1 to {MOST_PLAYS} plays and 1 to {MOST_DEFENCES} defences"
-            )
-        checked = []
+        with _at(f"chart {self.name!r}"):
+            check_integer(self.plays, "the number of plays", 1, _LONGEST)
+            check_integer(self.defences, "the number of defences", 1, len(ascii_uppercase))
+        checked: list[tuple[Cell, ...]] = []
         for heading, column in self.columns.items():
             place = f"chart {self.name!r}, column {heading}"
-            if len(column) != defences:
-                raise ChartError(f"{place}: {len(column)} cells where column 1 has {defences}")
-            for letter, cell in zip(ascii_uppercase, column, strict=False):
-                try:
+            if len(column) != self.defences:
+                raise ChartError(f"{place}: {len(column)} cells where P has {self.defences}")
+            for letter, cell in zip(self.letters, column, strict=True):
+                with _at(f"{place}, row {letter}"):
                     _check_cell(cell, heading)
-                except ValueError as error:
-                    raise ChartError(f"{place}, row {letter}: {error}") from error
             checked.append(tuple(map(ordered_cell, column)))
         *cells, quick_kick, punt = checked
         object.__setattr__(self, "cells", tuple(cells))
@@ -390,8 +385,6 @@ LARGEST_FILE = 1_000_000
 # Plays and defences of a file that does not state its size.
 _USUAL_SIZE = "20 x 10"
 
-_SIZE = re.compile(r"([1-9]\d?)\s*[x×]\s*([1-9]|1\d|2[0-6])", re.ASCII)
-
 
 def load_chart(chart: object, name: str = "chart") -> Chart:
     """Return the chart of an argument: a chart, the name of a shipped one, or a CSV file's path.
@@ -416,11 +409,7 @@ def load_chart(chart: object, name: str = "chart") -> Chart:
         file = resources.files("solvent.games.football") / "charts" / f"{chart}.csv"
         return read_csv(file.read_bytes(), f"{chart}.csv")
     if isinstance(chart, str) and not Path(chart).suffix:
-        near = nearest(chart, SHIPPED)
-        raise ChartError(
-            f"no chart {shown(chart)}; charts are {', '.join(SHIPPED)}, and .csv files"
-            + (f". Did you mean {near!r}?" if near else "")
-        )
+        check_choice(chart, name, (*SHIPPED, "FILE.csv"))
     return read_csv(read_file(chart, LARGEST_FILE), str(chart))
 
 
@@ -445,66 +434,47 @@ def read_csv(content: bytes, file: str) -> Chart:
     Raises:
         ChartError: If it is not a chart.
     """
-    remarks, table = _remarks_and_table(content, file)
-    match = _SIZE.fullmatch(size := remarks.get("size", _USUAL_SIZE))
-    if match is None:
-        raise ChartError(
-            f"{file}: the size is {shown(size)}; write plays x defences, as in '# size: 9 x 6', "
-            f"at most 99 x 26"
-        )
-    expected, letters = headings(int(match[1])), ascii_uppercase[: int(match[2])]
-    number, found = next(table, (1, []))
-    if [heading.upper() for heading in found] != ["DEFENCE", *expected]:
-        raise ChartError(
-            f"{file}, line {number}: a chart of {size} begins with 'defence,1,2,...,Q,P' (one of "
-            f"another size than 20 x 10 states it); found {shown(','.join(found))}"
-        )
-    rows: dict[str, list[Cell]] = {}
-    for number, (letter, *cells) in table:
-        letter = letter.upper()
-        place = f"{file}, row {brief(letter, 10)} (line {number})"
-        if letter not in tuple(letters) or letter in rows:
-            raise ChartError(f"{place}: the rows are {letters}, each once")
-        if len(cells) != len(expected):
-            raise ChartError(f"{place}: {len(cells)} cells where {len(expected)} are expected")
-        rows[letter] = []
-        for cell, heading in zip(cells, expected, strict=True):
-            try:
-                rows[letter].append(parse_cell(cell))
-            except ValueError as error:
-                raise ChartError(f"{place}, column {heading}: {error}") from error
-    if missing := set(letters) - set(rows):
-        raise ChartError(f"{file}: no row {min(missing)}; the rows are {letters}")
-    *columns, quick_kick, punt = zip(*(rows[letter] for letter in letters), strict=True)
-    name, source = remarks.get("name") or Path(file).stem, remarks.get("source", "")
-    try:
-        return Chart(name, tuple(columns), quick_kick, punt, source)
-    except ChartError as error:
-        raise ChartError(f"{file}: {error}") from error
+    with _at(f"{file}: not UTF-8 text; save it as such"):
+        lines = content.decode("utf-8-sig").splitlines()
+    with _at(file):
+        return _chart_of(lines, Path(file).stem)
 
 
-def _remarks_and_table(
-    content: bytes, file: str
-) -> tuple[dict[str, str], Iterator[tuple[int, list[str]]]]:
-    """The remarks at the top of a file by name, and the other lines with their numbers."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ChartError(f"{file}: not UTF-8 text; save it as such") from error
+def _chart_of(lines: list[str], name: str) -> Chart:
+    """The chart in a file's lines; `name` is for one that has none."""
     remarks: dict[str, str] = {}
-    table: list[tuple[int, list[str]]] = []
-    for number, line in enumerate(text.splitlines(), 1):
-        # Line by line, so that a stray quote cannot swallow the lines after it.
-        try:
-            fields = next(csv.reader([line], strict=True), [])
-        except csv.Error as error:
-            raise ChartError(f"{file}, line {number}: not CSV ({error})") from error
-        if not table and fields and fields[0].startswith("#"):
+    table: list[list[str]] = []
+    for line in csv.reader(lines):
+        if line and line[0].startswith("#"):
             # A spreadsheet pads remarks to the width of the table.
-            while not fields[-1]:
-                fields.pop()
-            key, _, value = ",".join(fields)[1:].partition(":")
+            key, _, value = ",".join(filter(None, line))[1:].partition(":")
             remarks[key.strip().lower()] = value.strip()
-        elif any(field.strip() for field in fields):
-            table.append((number, [field.strip() for field in fields]))
-    return remarks, iter(table)
+        elif any(map(str.strip, line)):
+            table.append([field.strip() for field in line])
+    (corner, *found), *rows = table or [["", "", ""]]
+    size, wanted = f"{len(found) - 2}x{len(rows)}", remarks.get("size", _USUAL_SIZE)
+    if corner.lower() != "defence" or headings(len(found) - 2) != tuple(map(str.upper, found)):
+        raise ValueError("the first line is not 'defence,1,2,...,Q,P'")
+    if size != wanted.replace(" ", "").replace("×", "x"):
+        raise ValueError(
+            f"{size} plays x defences, but the size is {shown(wanted)}; state another size than "
+            f"20 x 10 as in '# size: 9 x 6'"
+        )
+    letters = "".join(row[0].upper() for row in rows)
+    if letters != ascii_uppercase[: len(rows)]:
+        raise ValueError(f"the rows are {shown(letters)}; expected A, B, C and so on")
+    cells = []
+    for letter, *row in rows:
+        if len(row) != len(found):
+            raise ValueError(
+                f"row {letter.upper()}: {len(row)} cells where {len(found)} are expected"
+            )
+        cells.append([_read_cell(cell, letter, at) for cell, at in zip(row, found, strict=True)])
+    *columns, quick_kick, punt = zip(*cells, strict=True)
+    name, source = remarks.get("name") or name, remarks.get("source", "")
+    return Chart(name, tuple(columns), quick_kick, punt, source)
+
+
+def _read_cell(text: str, row: str, column: str) -> Cell:
+    with _at(f"row {row.upper()}, column {column}"):
+        return parse_cell(text)

@@ -214,7 +214,7 @@ def test_expected_points_belong_to_a_ruleset_and_to_the_charts_of_both_sides(
 
 WRONG_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
     ({"form": "game"}, "form is 'game'; allowed are drive, full, half, points"),
-    ({"chart": "standrad"}, "no chart 'standrad'"),
+    ({"chart": "standrad"}, "chart is 'standrad'; allowed are FILE.csv, aerial"),
     ({"downs": 3}, "football-strategy got an unexpected keyword argument 'downs'"),
     ({"ruleset": {"dows": 3}}, "Did you mean 'downs'"),
     ({"chart": 5}, "chart is 5; allowed are names of shipped charts"),
