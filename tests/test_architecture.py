@@ -77,7 +77,6 @@ ROOMS = {
 
 # Only where gamebook files are read: the games themselves need none of it.
 PACKAGES_OF_FILES = {
-    "games/football/expected_points.py": "pydantic",
     "games/gamebook/book.py": "pydantic",
     "games/gamebook/hero.py": "pydantic",
     "games/gamebook/loader.py": "pydantic yaml",

@@ -38,6 +38,7 @@ from rich.padding import Padding
 
 from solvent.baselines import GENERIC
 from solvent.baselines.named import own_baselines
+from solvent.benchmark.progress import Bar
 from solvent.cli.printing import Facts, facts, note, show_rows
 from solvent.envs.registration import ENVIRONMENTS
 from solvent.exact import read_request
@@ -123,7 +124,8 @@ def read_game(name: str, words: Sequence[str] = ()) -> Game:
     Raises:
         ValueError: If there is nothing of that name, or a parameter is not allowed.
     """
-    return make_game(name, **game_parameters(name, words))
+    with Bar(f"making {name}"):
+        return make_game(name, **game_parameters(name, words))
 
 
 def has_table(game: Game) -> bool:

@@ -7,8 +7,8 @@ from .equipment_replacement import EquipmentReplacement as EquipmentReplacement
 from .fighting_fantasy.rules import FightingFantasy as FightingFantasy
 from .fighting_fantasy.rules import ff_combat as ff_combat
 from .football.rules import FootballStrategy as FootballStrategy
+from .football_clock.forms import football_strategy as football_strategy
 from .football_clock.rules import TimedFootball as TimedFootball
-from .football_clock.rules import football_strategy as football_strategy
 from .football_drive.rules import FootballDrive as FootballDrive
 from .gambler import Gambler as Gambler
 from .gamebook.library import open_book as open_book

@@ -128,16 +128,12 @@ def show(source: ChartArgument) -> None:
 @chart_commands.command()
 def points(
     source: ChartArgument,
-    out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE", help="File for the values, with which drives end (.json)."),
-    ] = None,
     ruleset: RulesetOption = None,
     other_chart: OtherChartOption = None,
 ) -> None:
     """Expected points: the value of having the ball on a chart, solved exactly and proved.
 
-    [dim]solvent chart points mine.csv --out mine.json[/]
+    [dim]solvent chart points mine.csv[/]
     """
     from solvent.benchmark.progress import Bar
 
@@ -169,9 +165,6 @@ def points(
     places = (1, *range(5, rules[0].ruleset.field, 5))
     rows = [(str(x), *(f"{points[x - 1]:.4f}" for points in columns.values())) for x in places]
     show_rows(console, ("yards to the goal", *columns), rows, numbers=columns)
-    if out is not None:
-        write_atomically(out, values.json_text().encode())
-        typer.echo(f"expected points: {out}")
 
 
 @chart_commands.command()

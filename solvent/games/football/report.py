@@ -25,7 +25,7 @@ from solvent.exact import ImproperGameError, SolvedGame
 from solvent.games.football.baselines import STRATEGIES
 from solvent.games.football.calls import LEGEND, offence_calls, short_text
 from solvent.games.football.chart import SHIPPED, Chart, cell_text, load_chart
-from solvent.games.football.expected_points import ExpectedPointsError, shipped_expected_points
+from solvent.games.football.expected_points import shipped_expected_points
 from solvent.games.football.fourth_down import WAYS, everywhere, fourth_downs, maps
 from solvent.games.football.packed import PackedRules, pack_rules
 from solvent.games.football.rules import FootballStrategy
@@ -216,8 +216,8 @@ def by_chart(solved: SolvedFootball) -> dict[str, Floats]:
     own, other = solved.rules.chart.name, solved.after.other
     found = {own if other is None else f"{own} against {other.chart}": _values(solved, 1)}
     for chart in map(load_chart, SHIPPED):
-        with suppress(ExpectedPointsError):  # Shipped points are for the usual rules.
-            points = shipped_expected_points(chart, solved.rules.ruleset)
+        points = shipped_expected_points(chart, solved.rules.ruleset)
+        if points is not None:  # Shipped points are for the usual rules.
             found.setdefault(chart.name, np.array(points.first_down[::-1]))
     return found
 

@@ -56,7 +56,7 @@ from solvent.games.football.calls import (
 from solvent.games.football.chart import Chart, Result, load_chart, parse_result
 from solvent.games.football.expected_points import (
     ExpectedPoints,
-    read_expected_points,
+    ExpectedPointsError,
     shipped_expected_points,
 )
 from solvent.games.football.ruleset import Ruleset
@@ -299,8 +299,8 @@ class FootballStrategy(ChartFootball):
         form: ``"drive"`` or ``"points"``.
         ruleset: A ruleset, or a mapping with the parameters of :class:`Ruleset` that differ from
             its defaults.
-        expected_points: The values with which a drive ends, or the path of their file. The default
-            is the values shipped with the chart.
+        expected_points: The values with which a drive ends. The default is the values shipped with
+            the chart.
         kickoff_value: K, the value of receiving a kickoff, for the form ``"points"``. The default
             is taken from the expected points.
         down: The down on which the drive begins.
@@ -320,7 +320,7 @@ class FootballStrategy(ChartFootball):
     chart: str | Path | Chart = "standard"
     form: str = "drive"
     ruleset: Mapping[str, Any] | Ruleset | None = None
-    expected_points: str | Path | ExpectedPoints | None = None
+    expected_points: ExpectedPoints | None = None
     kickoff_value: float | None = None
     down: Spread = 1
     to_go: Spread | None = None
@@ -331,24 +331,23 @@ class FootballStrategy(ChartFootball):
     def __post_init__(self) -> None:
         """Read the files and check the parameters."""
         check_choice(self.form, "form", FORMS)
-        (chart, other), ruleset = self.charts, self.loaded_ruleset
-        if self.form != "points" or self.kickoff_value is None or self.expected_points is not None:
-            self.loaded_points.check_is_for(chart, ruleset, other)
         if not (self.kickoff_value is None or is_number(self.kickoff_value)):
             raise ValueError(
                 f"kickoff_value is {shown(self.kickoff_value)}; allowed are finite numbers"
             )
         check_flag(self.punting, "punting")
-        if self.form == "points":
-            if (self.down, self.to_go, self.to_goal, self.punting) != (1, None, 80, False):
-                raise ValueError(
-                    "form 'points' begins with a kickoff; down, to_go, to_goal and punting are for "
-                    "the other forms"
-                )
-            return
-        if self.kickoff_value is not None:
-            raise ValueError("kickoff_value is for form 'points' only")
-        self.initial()
+        (chart, other), ruleset = self.charts, self.loaded_ruleset
+        if self.form != "points":
+            if self.kickoff_value is not None:
+                raise ValueError("kickoff_value is for form 'points' only")
+            self.initial()
+        elif (self.down, self.to_go, self.to_goal, self.punting) != (1, None, 80, False):
+            raise ValueError(
+                "form 'points' begins with a kickoff; down, to_go, to_goal and punting are for "
+                "the other forms"
+            )
+        if self.kickoff_value is None or self.expected_points is not None:
+            self.loaded_points.check_is_for(chart, ruleset, other)
 
     @cached_property
     def charts(self) -> tuple[Chart, Chart]:
@@ -364,17 +363,16 @@ class FootballStrategy(ChartFootball):
     @cached_property
     def loaded_points(self) -> ExpectedPoints:
         """The expected points themselves."""
-        given, (chart, other) = self.expected_points, self.charts
-        if given is None:
-            return shipped_expected_points(chart, self.loaded_ruleset, other)
-        if isinstance(given, ExpectedPoints):
-            return given
-        if isinstance(given, (str, Path)):
-            return read_expected_points(given)
-        raise ValueError(
-            f"expected_points is {shown(given)}; allowed are the path of a file, and the values "
-            f"themselves"
-        )
+        points: Any = self.expected_points
+        if points is None and not self.two_charts:
+            points = shipped_expected_points(self.loaded_chart, self.loaded_ruleset)
+        if not isinstance(points, ExpectedPoints):
+            raise ExpectedPointsError(
+                f"expected_points is {shown(self.expected_points)}; allowed are ExpectedPoints, or "
+                f"None for a shipped chart with the usual rules and in make_game, which solves "
+                f"those of other charts and rules"
+            )
+        return points
 
     @cached_property
     def kickoff(self) -> float:
@@ -420,8 +418,6 @@ class FootballStrategy(ChartFootball):
         }
         if self.loaded_ruleset.parameters:
             parameters["ruleset"] = self.loaded_ruleset.parameters
-        if isinstance(self.expected_points, (str, Path)):
-            parameters["expected_points"] = str(self.expected_points)
         if self.form == "points":
             parameters["kickoff_value"] = self.kickoff
         else:

@@ -7,7 +7,7 @@ _MODEL = "14e27ad1a940f371381aff7e5cc97048119b16b76ceb2f96581325bdda11c622"
 
 SPEC = GameSpec(
     name="football-strategy",
-    make="solvent.games.football_clock.rules:football_strategy",
+    make="solvent.games.football_clock.forms:football_strategy",
     rules=(
         "The offence calls a play or a kick, the defence a letter, at the same time; the\n"
         "chart (`solvent chart show`) says what comes of it. Four downs to gain ten yards.\n"

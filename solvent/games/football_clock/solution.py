@@ -30,6 +30,7 @@ from solvent.games.football.rules import FORMS
 from solvent.games.football.solver.backup import backup_of
 from solvent.games.football.solver.solved import SolvedFootball, solve_football
 from solvent.games.football_clock.backup import RoleStrategies, backup
+from solvent.games.football_clock.forms import football_strategy
 from solvent.games.football_clock.layers import (
     Asked,
     FootballLayers,
@@ -41,7 +42,7 @@ from solvent.games.football_clock.layers import (
     kick_values,
     values_seen,
 )
-from solvent.games.football_clock.rules import TimedFootball, TimedPosition, football_strategy
+from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model.arrays import Floats, Ints
 from solvent.model.game import Game
 from solvent.model.parameters import as_options

@@ -35,15 +35,14 @@ from solvent.games.football.chart_model import (
     ChartParameters,
     make_chart,
 )
-from solvent.games.football.expected_points import (
-    ExpectedPointsError,
-    parse_expected_points,
-    read_expected_points,
-)
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
-from solvent.games.football.solver.points import solve_points, solve_two_charts
+from solvent.games.football.solver.points import (
+    expected_points_of,
+    solve_points,
+    solve_two_charts,
+)
 
 # Codes in the form in which they are written.
 CODES_OF_RESULTS = {
@@ -247,25 +246,6 @@ def test_a_damaged_file_is_read_as_a_chart_or_refused_as_one(
     assert len(message) < 400
 
 
-def test_expected_points_are_not_believed() -> None:
-    held = {
-        "format": "solvent-expected-points", "version": 1, "chart": "a", "chart_hash": "b",
-        "ruleset_hash": "c", "kickoff": 1, "free_kick": 1, "first_down": [1.5], "situations": None,
-    }  # fmt: skip
-    assert parse_expected_points(json.dumps(held).encode(), "some.file").kickoff == 1.0
-    changed: tuple[tuple[str, Any], ...] = (
-        ("kickoff", 10**400), ("kickoff", "0.7"), ("kickoff", float("nan")),
-        ("first_down", [[0.5]]), ("first_down", [True]), ("first_down", 3),
-        ("chart", ["x" * 100_000]), ("version", 2),
-        ("x" * 100_000, 0), ("other", 3), ("other", {"x": 1}), ("other", {**held, "kickoff": 2}),
-    )  # fmt: skip
-    contents = [json.dumps({**held, name: value}).encode() for name, value in changed]
-    for content in (*contents, b"", b"[]", *CONTENTS.values()):
-        with pytest.raises(ExpectedPointsError, match=r"^some\.file") as caught:
-            parse_expected_points(content, "some.file")
-        assert len(str(caught.value)) < 300
-
-
 def test_the_command_checks_and_shows_charts(tmp_path: Path) -> None:
     assert load_chart("dice").hash in said("chart", "check", "dice")
     large = tmp_path / "large.csv"
@@ -371,30 +351,39 @@ def test_a_sheet_says_what_both_sides_call(chart: str) -> None:
     assert sheet["value"] - against == pytest.approx(losses)
 
 
-def test_points_of_two_charts_are_made_and_given_as_the_error_says(
-    chart: str, tmp_path: Path
+def test_expected_points_of_an_own_chart_and_of_two_charts_are_solved_and_kept(
+    chart: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = chart_of("other", [["3", "1"], ["inc", "4"]], ["punt4"] * 2, ["punt6"] * 2)
     (tmp_path / "other.csv").write_text(csv_text(other))
     rules = ["--ruleset", json.dumps(RULES)]
-    words = ["solve", "football-strategy", "--chart", chart, "--other-chart", "other.csv", *rules]
-    words += ["--to-goal", "4", "--json"]
-    command = advised(refusal(*words), CHART=chart, FILE="x.json")
-    made = said(*command, "--other-chart", "other.csv", *rules)
-    packed = [pack_rules(one, Ruleset.of(RULES)) for one in (load_chart(chart), other)]
+    words = ["solve", "football-strategy", "--chart", chart, *rules, "--to-goal", "4", "--json"]
+    packed = [pack_rules(each, Ruleset.of(RULES)) for each in (MIXED, other)]
+    one = packed[0]
+    alone = solve_points(one)
+    four, five = (one.index(Situation(1, 3, to_goal)) for to_goal in (4, 5))
+    assert answer(*words)["value"] == pytest.approx(alone.values[four], abs=1e-8)
     ours, theirs = solve_two_charts(*packed)
-    four, five = (packed[0].index(Situation(1, 3, to_goal)) for to_goal in (4, 5))
+    made = said("chart", "points", chart, "--other-chart", "other.csv", *rules)
     assert f"gain                 {ours.gain:.6f} by each score" in made
     assert "the other side's other" in made
-    value = answer(*words, "--expected-points", "x.json")["value"]
-    assert value == pytest.approx(ours.values[four], abs=1e-8)
-    assert read_expected_points("x.json").other_side.kickoff == theirs.kickoff_value
+    both = [*words, "--other-chart", "other.csv"]
+    assert answer(*both)["value"] == pytest.approx(ours.values[four], abs=1e-8)
     for side, pair in ((ours, (chart, "other.csv")), (theirs, ("other.csv", chart))):
         sheet = ["chart", "sheet", pair[0], "--other-chart", pair[1], *rules, "--to-goal", "4"]
         assert answer(*sheet, "--json")["value"] == pytest.approx(side.values[four], abs=1e-8)
-    said("report", "--game", *words[1:-1], "--expected-points", "x.json")
+    said("report", "--game", *(word for word in both[1:] if word != "--json"))
     shown = re.findall(r'data-points="(.*?)"', Path("report.html").read_text("utf-8"))
     assert float(shown[0]) == pytest.approx(ours.values[five], abs=1e-8)
+    # What has been kept need not be solved again.
+    monkeypatch.setenv("SOLVENT_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr("solvent.model.cache.LONG", 0.0)
+    for _ in range(2):
+        expected_points_of.cache_clear()
+        points = expected_points_of(MIXED, Ruleset.of(RULES), other)
+        assert points.first_down[3] == pytest.approx(ours.values[four], abs=1e-12)
+        assert points.other_side.kickoff == theirs.kickoff_value
+        monkeypatch.setattr("solvent.games.football.solver.points._solve", None)
 
 
 def test_a_form_too_large_to_play_is_solved_as_the_error_says(

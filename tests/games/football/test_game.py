@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from reduced_football import (
     CHART,
     CHARTS,
+    MIXED,
     NO_CHOICE,
     RULES,
     chart_of,
@@ -22,9 +23,9 @@ from reduced_football import (
 )
 from written_games import transcript
 
+from solvent.exact import ImproperGameError
 from solvent.games import FootballStrategy
 from solvent.games.football.chart import SHIPPED, Chart, csv_text, parse_result
-from solvent.games.football.expected_points import ExpectedPoints, read_expected_points
 from solvent.games.football.packed import pack_rules
 from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import (
@@ -182,31 +183,30 @@ def test_probabilities_too_fine_for_a_table_are_refused() -> None:
         compile_game(reduced(chart=chart))
 
 
-def test_expected_points_belong_to_a_ruleset_and_to_the_charts_of_both_sides(
-    tmp_path: Path,
-) -> None:
+def test_expected_points_belong_to_a_ruleset_and_to_the_charts_of_both_sides() -> None:
     assert [FootballStrategy(name).loaded_points.chart for name in SHIPPED] == [*SHIPPED]
-    both, file = two_charts("drive").loaded_points, tmp_path / "points.json"
-    file.write_text(both.json_text(), encoding="utf-8")
-    assert read_expected_points(file) == both
-    own, against = replace(both, other=None), "'reduced against other' are not for the other"
-    make = (
-        "`solvent chart points CHART --out FILE`, with the game's own --ruleset and --other-chart"
-    )
-    rows: tuple[tuple[Chart, dict[str, Any], ExpectedPoints | None, Any, str], ...] = (
-        (NO_CHOICE, RULES, own, None, "not for the chart 'single'"),
-        (CHART, {**RULES, "downs": 3}, own, None, "'reduced' are not for the ruleset"),
-        (CHART, RULES, None, None, "no expected points are shipped for chart"),
-        (CHART, RULES, replace(own, first_down=(1.0,)), None, "has 1 values; expected 8"),
-        (CHART, RULES, both, NO_CHOICE, rf"{against} side's .*'single': .*{make}"),
-        (CHART, RULES, both, None, f"{against} side's chart 'reduced'"),
-        (CHART, RULES, own, OTHER, "points of 'reduced' are not for the other side"),
-        (CHART, RULES, None, OTHER, rf"chart 'reduced' against chart 'other' .*{make}"),
+    both = two_charts("drive").loaded_points
+    own, reduced = replace(both, other=None), "expected points of chart 'reduced' are not for chart"
+    rows: tuple[tuple[Chart, dict[str, Any], Any, Any, str], ...] = (
+        (NO_CHOICE, RULES, own, None, f"{reduced} 'single'"),
+        (CHART, {**RULES, "downs": 3}, own, None, f"{reduced} 'reduced' with these rules"),
+        (CHART, RULES, None, None, "expected_points is None; .* shipped chart"),
+        (CHART, RULES, "points.json", None, "expected_points is 'points.json'; allowed"),
+        (CHART, RULES, replace(own, first_down=(1.0,)), None, f"{reduced} 'reduced'"),
+        (CHART, RULES, both, NO_CHOICE, "chart 'other' are not for chart 'single' .* leave them"),
+        (CHART, RULES, both, None, "chart 'other' are not for chart 'reduced'"),
+        (CHART, RULES, own, OTHER, f"{reduced} 'other'"),
+        (CHART, RULES, None, OTHER, "expected_points is None; .* make_game, which solves"),
         (CHART, RULES, None, 5, "other_chart is 5; allowed are names of shipped charts"),
     )
     for chart, rules, points, other, message in rows:
         with pytest.raises(ValueError, match=message):
             FootballStrategy(chart, "drive", rules, points, to_goal=4, other_chart=other)
+
+
+def test_play_that_need_not_end_has_no_expected_points() -> None:
+    with pytest.raises(ImproperGameError, match="play need not end"):
+        make_game("football-strategy", chart=CHART, ruleset=RULES, to_goal=4)
 
 
 # Parameters.
@@ -233,17 +233,14 @@ WRONG_PARAMETERS: tuple[tuple[dict[str, Any], str], ...] = (
 
 
 def test_the_parameters_of_a_game_make_it_again(tmp_path: Path) -> None:
-    chart_file, points_file = tmp_path / "chart.csv", tmp_path / "points.json"
-    chart_file.write_text(csv_text(CHART), encoding="utf-8")
-    points = reduced_points(CHART, Ruleset.of(RULES))
-    points_file.write_text(points.json_text(), encoding="utf-8")
-    files = {"chart": str(chart_file), "expected_points": str(points_file)}
+    chart_file = tmp_path / "chart.csv"
+    chart_file.write_text(csv_text(MIXED), encoding="utf-8")
     for parameters in (
         {"to_goal": [3, 5]},
         {"form": "points"},
         {"form": "points", "kickoff_value": 0.25},
     ):
-        game = make_game("football-strategy", ruleset=RULES, **files, **parameters)
+        game = make_game("football-strategy", chart=str(chart_file), ruleset=RULES, **parameters)
         again = make_game(game.info.name, **dict(game.info.parameters))
         assert again.info == game.info
         assert compile_game(again).model_hash == compile_game(game).model_hash

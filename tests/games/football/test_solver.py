@@ -494,11 +494,9 @@ def test_all_are_legal_and_no_better_than_the_optimum() -> None:
 
 
 def test_the_optimum_against_one_opponent_is_a_best_response(tmp_path: Path) -> None:
-    chart, points = tmp_path / "chart.csv", tmp_path / "points.json"
-    chart.write_text(csv_text(CHART), encoding="utf-8")
-    points.write_text(reduced_points(CHART, RULESET).json_text(), encoding="utf-8")
-    files = {"chart": str(chart), "expected_points": str(points)}
-    game = compile_game(make_game("football-strategy", ruleset=RULES, to_goal=4, **files))
+    chart = tmp_path / "chart.csv"
+    chart.write_text(csv_text(MIXED), encoding="utf-8")
+    game = compile_game(make_game("football-strategy", chart=str(chart), ruleset=RULES, to_goal=4))
     assert suits_football(game)
     left = against(game, TabularPolicy.uniform(game, player=1))
     values = policy_value(left, optimal_football(left), optimal_football(left, 1))

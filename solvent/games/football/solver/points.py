@@ -31,7 +31,8 @@ one and below it at the other, K is right but for h, and values move no more tha
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
+from functools import lru_cache
 from itertools import product
 from statistics import fmean
 from typing import Any, NamedTuple
@@ -40,8 +41,10 @@ import numpy as np
 
 from solvent.exact import CertificateError, ImproperGameError
 from solvent.games.football.calls import offence_calls
+from solvent.games.football.chart import Chart
 from solvent.games.football.expected_points import ExpectedPoints
-from solvent.games.football.packed import PackedRules
+from solvent.games.football.packed import PackedRules, pack_rules
+from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation, first_down_at
 from solvent.games.football.solver.backup import (
     EITHER,
@@ -60,6 +63,7 @@ from solvent.games.football.solver.backup import (
     situation_chain,
 )
 from solvent.model.arrays import Floats
+from solvent.model.cache import Packed, kept
 
 # Chance that counts as zero, of the kickers not being the next to score.
 _NEVER = 1e-9
@@ -255,6 +259,38 @@ def solve_two_charts(
     assert rules.ruleset == other.ruleset, "both sides play by one ruleset"
     first, second = _solve((rules, other))
     return first, second
+
+
+@lru_cache(maxsize=8)
+def expected_points_of(chart: Chart, ruleset: Ruleset, other_chart: Chart) -> ExpectedPoints:
+    """Return the expected points of one side, from the cache or by solving the endless game.
+
+    Args:
+        chart: Chart of this side.
+        ruleset: The numbers in the rules.
+        other_chart: Chart of the other side, which may be the same.
+
+    Raises:
+        ImproperGameError: As :func:`solve_points`.
+        CertificateError: As :func:`solve_points`.
+    """
+    charts = (chart,) if chart.hash == other_chart.hash else (chart, other_chart)
+
+    def solved() -> ExpectedPoints:
+        rules = [pack_rules(one, ruleset) for one in charts]
+        found = [own.expected_points(of) for own, of in zip(_solve(rules), rules, strict=True)]
+        return replace(found[0], other=found[1] if found[1:] else None)
+
+    return kept(
+        {
+            "what": "expected points",
+            "charts": [(one.name, one.hash) for one in charts],
+            "ruleset": ruleset.hash,
+        },
+        solved,
+        lambda points: Packed(asdict(points), {}),
+        lambda packed: ExpectedPoints.of(packed.header),
+    )
 
 
 def _solve(rules: Sequence[PackedRules]) -> list[PointsSolution]:

@@ -26,6 +26,7 @@ from solvent.games.football.solver.backup import (
     backup_of,
 )
 from solvent.games.football.solver.points import DriveSolution, solve_drive, solve_points
+from solvent.games.football_clock.forms import football_strategy
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.arrays import Bools, Floats, Ints
 
@@ -307,9 +308,10 @@ def football_table(game: TabularGame) -> FootballTable | None:
         if game.info.name != "football-strategy" or parameters["form"] not in FORMS:
             return None
         try:
-            strategy = FootballStrategy(**parameters)
-        except (ValueError, OSError):
+            strategy = football_strategy(**parameters)
+        except (ValueError, OSError, CertificateError):
             return None
+        assert isinstance(strategy, FootballStrategy)
         two = strategy.form == "points" and strategy.two_charts
         if strategy.info != game.info or two:
             return None
