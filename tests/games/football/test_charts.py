@@ -252,7 +252,9 @@ def test_the_command_checks_and_shows_charts(tmp_path: Path) -> None:
     large.write_bytes(b"#" * 1_000_001)
     refusal("chart", "check", large)
     shown = said("chart", "show", "standard", env={"COLUMNS": "200"})
-    table = {words[0]: words[1:] for words in map(str.split, shown.splitlines()) if words}
+    table: dict[str, list[str]] = {}
+    for first, *cells in filter(None, map(str.split, shown.splitlines())):
+        table.setdefault(first, []).extend(cells)
     chart = load_chart("standard")
     assert table["play"] == list(chart.letters)
     for play in range(1, 21):
