@@ -246,7 +246,6 @@ def test_a_score_says_where_the_gap_is_lost(tmp_path: Path, policy_file: Path, s
         ),
     ):
         assert told in said(*words)
-    check_fits(*pig)
 
 
 def test_play_follows_its_input_and_takes_an_opponent(tmp_path: Path) -> None:
@@ -557,22 +556,16 @@ def test_metadata_is_not_believed(metadata: dict[str, object], tmp_path: Path) -
         assert told in refusal("score", path)
 
 
-def check_fits(*words: str, width: int = 80) -> None:
-    """What is printed has no line too long, and every word that it has with room enough."""
-    narrow, wide = (said(*words, env={"COLUMNS": str(columns)}) for columns in (width, 1000))
-    assert max(map(len, narrow.splitlines())) <= width
-    assert set(wide.split()) <= set(narrow.split())
-
-
-def test_what_is_listed_fits() -> None:
-    check_fits("list")
-    for game in (
-        *("ff-combat", "gamebook", "goofspiel", "greed", "pig", "yahtzee", "football"),
-        "FrozenLake-v1",
+def test_what_is_printed_fits_and_loses_no_word() -> None:
+    games = ("ff-combat", "gamebook", "goofspiel", "greed", "pig", "yahtzee", "football")
+    for width, words in (
+        *((80, ("list", game)) for game in (*games, "FrozenLake-v1")),
+        (60, ("list",)),
+        (60, ("chart", "show", "standard")),
     ):
-        check_fits("list", game)
-    check_fits("list", width=60)
-    check_fits("chart", "show", "standard", width=60)
+        narrow, wide = (said(*words, env={"COLUMNS": str(columns)}) for columns in (width, 1000))
+        assert max(map(len, narrow.splitlines())) <= width, words
+        assert set(wide.split()) <= set(narrow.split()), words
 
 
 def test_pages_of_one_section_are_told_apart_by_the_fields_of_the_book(tmp_path: Path) -> None:

@@ -177,17 +177,6 @@ def test_the_first_of_equal_choices_is_taken_and_outcomes_merge_or_are_left_out(
         solution.value_of("hell")
 
 
-def test_the_report_lists_value_final_states_and_decisions() -> None:
-    lines = solve_tree(dice_choices, dice_score, START).report("Points", most=2).splitlines()
-    assert lines[:7] == [
-        f"Points: {float(Fraction(14, 3))!r} [14 / 3]",
-        "0.3333 (0, 5)", "0.3333 (0, 6)", "0.1667 (0, 4)",
-        "0.0556 (0, 1)", "0.0556 (0, 2)", "0.0556 (0, 3)",
-    ]  # fmt: skip
-    assert lines[8].startswith("3.6667 = 1.0000 x 3.6667 (3, 1): throw again, not keep")
-    assert len(lines) == 10
-
-
 @pytest.mark.parametrize(
     ("error", "choices", "message"),
     [

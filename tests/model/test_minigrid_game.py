@@ -1,8 +1,6 @@
 """MiniGrid's environments as games: counted states, the clock, and MiniGrid's own episodes."""
 
-import copy
 import re
-from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -49,24 +47,6 @@ def test_the_table_of_the_page(row: tuple[str, ...]) -> None:
     assert [f"{live.sum():,}", f"{views:,}", f"{value:.5f}"] == expected
 
 
-def shortest(env: Any) -> int:
-    """Moves to the goal by breadth-first search with copies of MiniGrid's environment."""
-    seen, layer, moves = set(), [env], 0
-    while layer:
-        moves, following = moves + 1, []
-        for before, action in product(layer, range(7)):
-            after = copy.deepcopy(before)
-            _, reward, over, _, _ = after.step(action)
-            if reward > 0:
-                return moves
-            key = after.hash(), after.carrying and after.carrying.encode()
-            if not over and key not in seen:
-                seen.add(key)
-                following.append(after)
-        layer = following
-    raise AssertionError("the goal cannot be reached")
-
-
 def test_only_tables_of_minigrid_s_own_classes_are_cached(monkeypatch: pytest.MonkeyPatch) -> None:
     """Somebody's own class may be edited, and an id may be registered with other arguments."""
     own = type("Own", (minigrid.envs.EmptyEnv,), {})
@@ -80,11 +60,13 @@ def test_only_tables_of_minigrid_s_own_classes_are_cached(monkeypatch: pytest.Mo
     assert game_identity(make_game(SMALL[0])) == game_identity(make_game(SMALL[0])) is not None
 
 
-@pytest.mark.parametrize("name", SMALL)
-@pytest.mark.parametrize("layout", [0, 2])
-def test_the_optimum_takes_the_shortest_way_of_minigrid(name: str, layout: int) -> None:
+# The fewest moves, by breadth-first search with copies of MiniGrid's environment.
+@pytest.mark.parametrize(
+    ("name", "layout", "moves"), [(SMALL[0], 0, 5), (SMALL[1], 0, 11), (SMALL[1], 2, 13)]
+)
+def test_the_optimum_takes_the_shortest_way_of_minigrid(name: str, layout: int, moves: int) -> None:
     env = of_minigrid(name, layout)
-    moves, most = shortest(env), env.max_steps
+    most = env.max_steps
     table = compile_game(make_game(name, layout=layout))
     solution = solvent.solve(table)
     assert solution.value == pytest.approx((1 - 1 / most) ** (moves - 1), abs=1e-12)

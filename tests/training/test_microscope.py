@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import torch
 from microscope import DoubleDQN
+from random_games import RandomGame
 from stable_baselines3 import DQN, PPO
 from stable_baselines3.common.callbacks import BaseCallback, CallbackList
 from stable_baselines3.common.vec_env import VecNormalize
@@ -20,7 +21,7 @@ import solvent
 from solvent.envs import VectorEnv
 from solvent.envs.env import learned_seat
 from solvent.exact import policy_value, score, solve, state_visitation
-from solvent.model import TabularGame, TabularPolicy, from_arrays
+from solvent.model import TabularGame, TabularPolicy, compile_game, from_arrays
 from solvent.report.charts import microscope_section
 from solvent.training import (
     ALGORITHMS,
@@ -37,15 +38,6 @@ from solvent.training import (
 from solvent.training.environments import make_vector_env
 from solvent.training.learner_values import ActorGradient, LearnerValues
 from solvent.training.microscope import approximation, visited_gap
-
-
-def random_game(seed: int) -> TabularGame:
-    """Five states, three actions and an end, with rewards and outcomes drawn."""
-    random = np.random.default_rng(seed)
-    P = random.random((5, 3, 5)) * (random.random((5, 3, 5)) < 0.5) + 0.3 * np.eye(5)[4]
-    P /= P.sum(axis=2, keepdims=True)
-    start = np.array([0.5, 0.5, 0, 0, 0])
-    return from_arrays(P, random.normal(size=(5, 3)), start=start, terminal=[4])
 
 
 def test_the_true_gradient_is_that_of_finite_differences(
@@ -239,14 +231,15 @@ def test_the_overestimation_of_a_network_that_is_set_by_hand(
 
 @pytest.mark.parametrize("seed", range(3))
 def test_the_optimum_of_the_visited_model_is_the_best_policy_of_tried_actions(seed: int) -> None:
-    game = random_game(seed)
-    visited = np.random.default_rng(seed).random(game.mask[0].shape) < 0.4
-    choices = []
-    for state in range(4):
-        tried = np.flatnonzero(visited[state])
-        choices.append([np.eye(3)[a] for a in tried] or [np.full(3, 1 / 3)])
+    game = compile_game(RandomGame(seed, "single", cyclic=True))
+    visited = game.mask[0] & (np.random.default_rng(seed).random(game.mask[0].shape) < 0.4)
+    uniform = TabularPolicy.uniform(game).probabilities
+    choices = [
+        [np.eye(len(tried))[a] for a in np.flatnonzero(tried)] or [anything]
+        for tried, anything in zip(visited, uniform, strict=True)
+    ]
     best = max(
-        game.at_start(policy_value(game, TabularPolicy.of(game, np.array([*rows, np.ones(3) / 3]))))
+        game.at_start(policy_value(game, TabularPolicy.of(game, np.array(rows))))
         for rows in product(*choices)
     )
     solution = solve(game)

@@ -12,6 +12,7 @@ import pytest
 from bad_files import CONTENTS, forge, read_raw
 from handed_in import pickles
 from interruptions import Interrupted, assert_goes_on, assert_same, stop_at, stopped
+from layered_games import refusal
 from refusals import assert_refused
 from tensorboard.backend.event_processing.event_accumulator import EventAccumulator
 
@@ -201,15 +202,6 @@ def folder(finished: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(finished, tmp_path / "run"))
 
 
-def refusal(game: TabularGame, folder: Path, **arguments: Any) -> str:
-    with pytest.raises(StoreError) as caught:
-        begin(game, folder, **arguments)
-    message = str(caught.value)
-    assert "\n" not in message
-    assert len(message) < len(str(folder)) + 200
-    return message
-
-
 # The lock
 
 
@@ -260,16 +252,18 @@ def test_what_is_read_back_is_not_believed(folder: Path, small: TabularGame) -> 
         {"request": []},
     ):
         record.write_text(json.dumps(held | change))
-        assert refusal(small, folder) == f"{record}: not the record of a training, or damaged"
+        told = refusal(partial(begin, small, folder))
+        assert told == f"{record}: not the record of a training, or damaged"
     record.write_text(json.dumps(held))
     for path in (folder / "policy.npz", curve, record):
         for content in CONTENTS.values():
             path.write_bytes(content)
-            assert refusal(small, folder).startswith(f"{path}: ")
+            assert refusal(partial(begin, small, folder)).startswith(f"{path}: ")
     record.unlink()
     kept = {path.name: path.read_bytes() for path in folder.glob("*.*")}
     for resume in (True, False):
-        assert "holds 'curve.csv', but no run.json" in refusal(small, folder, resume=resume)
+        told = refusal(partial(begin, small, folder, resume=resume))
+        assert "holds 'curve.csv', but no run.json" in told
     assert {path.name: path.read_bytes() for path in folder.glob("*.*")} == kept
 
 
@@ -306,7 +300,7 @@ def test_a_checkpoint_is_not_believed(waiting: Path, small: TabularGame) -> None
     for header, changed, message in rows:
         path.write_bytes(whole)
         forge(path, header, **changed)
-        assert message in refusal(small, waiting, name="dqn")
+        assert message in refusal(partial(begin, small, waiting, "dqn"))
 
 
 def test_nothing_in_the_folder_of_a_training_is_unpickled(
@@ -316,7 +310,7 @@ def test_nothing_in_the_folder_of_a_training_is_unpickled(
     for _ in pickles(folder / "model.zip", mark):
         assert begin(small, folder).timesteps == 512
     for _ in pickles(waiting / "checkpoint.npz", mark):
-        assert "damaged" in refusal(small, waiting, name="dqn")
+        assert "damaged" in refusal(partial(begin, small, waiting, "dqn"))
     assert not mark.exists()
 
 

@@ -21,6 +21,7 @@ from reduced_football import (
     reduced,
     reduced_points,
 )
+from refusals import assert_refused
 from written_games import transcript
 
 from solvent.exact import ImproperGameError
@@ -199,9 +200,12 @@ def test_expected_points_belong_to_a_ruleset_and_to_the_charts_of_both_sides() -
         (CHART, RULES, None, OTHER, "expected_points is None; .* make_game, which solves"),
         (CHART, RULES, None, 5, "other_chart is 5; allowed are names of shipped charts"),
     )
-    for chart, rules, points, other, message in rows:
-        with pytest.raises(ValueError, match=message):
-            FootballStrategy(chart, "drive", rules, points, to_goal=4, other_chart=other)
+    assert_refused(
+        rows,
+        lambda chart, rules, points, other: FootballStrategy(
+            chart, "drive", rules, points, to_goal=4, other_chart=other
+        ),
+    )
 
 
 def test_play_that_need_not_end_has_no_expected_points() -> None:
@@ -648,9 +652,10 @@ def test_a_wrong_parameter_is_named() -> None:
         for given in (low - 1, high + 1)
     )
     rules = (({"ruleset": given}, message) for given, message in (*NO_PARAMETERS, *numbers))
-    for parameters, message in (*WRONG_PARAMETERS, *rules):
-        with pytest.raises(ValueError, match=message):
-            make_game("football-strategy", **parameters)
+    assert_refused(
+        (*WRONG_PARAMETERS, *rules),
+        lambda parameters: make_game("football-strategy", **parameters),
+    )
 
 
 def test_the_arrays_of_all_situations_say_what_a_single_one_says() -> None:
