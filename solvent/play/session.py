@@ -136,7 +136,7 @@ class Session:
     Args:
         solved: The game that the person faces, with its optimum and the opponent's policy.
         player: The person's side.
-        dice: The source of chance and of the opponent's actions.
+        seed: The seed of chance and of the opponent's actions.
         ask: The function that asks a question and returns the answer.
         show: The function that shows a text.
         rival: A description of the opponent's policy, to follow "your opponent".
@@ -149,16 +149,17 @@ class Session:
         self,
         solved: SolvedGame,
         player: int,
-        dice: random.Random,
+        seed: int,
         *,
         ask: Callable[[str], str],
         show: Callable[[str], object],
         rival: str = "plays optimally",
     ) -> None:
-        self.player, self.dice, self.ask, self.show, self.rival = player, dice, ask, show, rival
+        self.player, self.ask, self.show, self.rival = player, ask, show, rival
+        self.dice = random.Random(seed)
         self.scale = ValueScale(solved.game.info, player)
-        self.start = roll(for_reader(solved.game).initial(), dice)
-        self.line = Line(solved, self.start.state, seed=dice.getrandbits(32))
+        self.start = roll(for_reader(solved.game).initial(), self.dice)
+        self.line = Line(solved, self.start.state, seed=seed)
         self.game = self.line.game
         self.words = words(self.game)
 
@@ -383,7 +384,7 @@ def play(
     session = Session(
         solved,
         player,
-        random.Random(drawn),
+        drawn,
         ask=input or partial(_ask, output),
         show=output,
         rival=rival,
