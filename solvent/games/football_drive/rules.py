@@ -54,7 +54,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from itertools import accumulate, pairwise
 from operator import mul
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -62,7 +62,7 @@ from numpy.typing import NDArray
 from solvent.model import GameInfo, JointAction, Outcome, TabularGame, reachable
 from solvent.model.arrays import Bools, Ints, grouped_sum
 from solvent.model.game import Rules
-from solvent.model.parameters import Spread, check_integer, shown, spread
+from solvent.model.parameters import check_integer, shown
 from solvent.model.scene import Gridiron, Scene
 
 RUN, PASS, PUNT, KICK = range(4)
@@ -111,9 +111,8 @@ class FootballDrive(Rules):
     """One drive of football: run, pass, punt or kick.
 
     Args:
-        start: Yards to the goal at the first down with which the drive begins, as a
-            :data:`~solvent.model.parameters.Spread`, or ``"anywhere"`` for all states with equal
-            probability.
+        start: Yards to the goal at the first down with which the drive begins, or ``"anywhere"``
+            for all states with equal probability.
         field: Length of the field in yards, within 20..100. Shorter ones are for tests.
         their_ball: Place of the ball after a touchdown of the other team, in yards from
             its own goal line, within 1..field.
@@ -122,7 +121,7 @@ class FootballDrive(Rules):
         ValueError: If a parameter is not allowed.
     """
 
-    start: Spread | str = 80
+    start: int | str = 80
     field: int = 100
     their_ball: int = _TOUCHBACK
 
@@ -142,15 +141,11 @@ class FootballDrive(Rules):
             raise ValueError(
                 f"start is {shown(self.start)}; allowed are yards to the goal and 'anywhere'"
             )
-        return {
-            first_down(to_goal): probability
-            for to_goal, probability in spread(self.start, "start", 1, self.field).items()
-        }
+        return {first_down(check_integer(self.start, "start", 1, self.field)): Fraction(1)}
 
     @cached_property
     def info(self) -> GameInfo:
         """Actions and sources."""
-        start = self.start
         return GameInfo(
             name="football-drive",
             players=1,
@@ -162,7 +157,7 @@ class FootballDrive(Rules):
             ),
             sources=("Patek and Bertsekas 1996, Play selection in American football",),
             parameters=(
-                ("start", start if isinstance(start, (int, str)) else _plain(start)),
+                ("start", self.start),
                 ("field", self.field),
                 ("their_ball", self.their_ball),
             ),
@@ -433,10 +428,3 @@ def plays(action: int) -> dict[tuple[bool, int], int]:
         if weight:
             moves[keeps, yards] = moves.get((keeps, yards), 0) + weight
     return moves
-
-
-def _plain(start: Any) -> list[int] | dict[str, str]:
-    """A range or distribution as JSON can hold it."""
-    if hasattr(start, "items"):
-        return {str(point): str(weight) for point, weight in start.items()}
-    return [int(point) for point in start]
