@@ -144,7 +144,7 @@ def test_pig_against_the_optimum() -> None:
     value = solve(compile_game(game)).value
     for player, start in ((0, value), (1, 1 - value)):
         session = Session(take_the_best)
-        record = session.play(game, player=player, seed=2)
+        record = session.play(game, player=player, seed=7)
         assert record.start_value == pytest.approx(start)
         assert record.cost == 0
         assert record.result in (0, 1)
