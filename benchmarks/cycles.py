@@ -45,9 +45,10 @@ from typing import Any
 import numpy as np
 from scipy.sparse import csc_array, csr_array, eye_array
 from scipy.sparse.linalg import splu
+from storm_model import to_storm
 
 import solvent
-from solvent.model import GameInfo, TabularGame, compile_game, game_from_prism, to_storm
+from solvent.model import GameInfo, TabularGame, compile_game, game_from_prism
 from solvent.model.arrays import Floats, Ints
 
 # Largest difference allowed between values at the start, in units of the largest value.

@@ -30,7 +30,6 @@ from .parameters import check_rational as check_rational
 from .parameters import shown as shown
 from .prism_game import PrismGame as PrismGame
 from .prism_game import game_from_prism as game_from_prism
-from .prism_game import to_storm as to_storm
 from .progress import Progress as Progress
 from .registry import Environment as Environment
 from .registry import GameSpec as GameSpec

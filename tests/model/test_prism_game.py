@@ -10,6 +10,7 @@ import pytest
 from doc_pages import DOCS, table_rows
 from random_games import RandomGame
 from refusals import assert_refused
+from storm_model import to_storm
 
 import solvent
 from solvent.games import FightingFantasy, Pig
@@ -20,7 +21,6 @@ from solvent.model import (
     check_game,
     compile_game,
     game_from_prism,
-    to_storm,
 )
 from solvent.model.prism_game import SUFFIXES, read_model
 from solvent.model.registry import FORMATS
