@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from solvent.baselines.named import baselines_of, make_baseline
 from solvent.baselines.network import load_network
-from solvent.envs.batch_simulator import OnePlayerSampler, Player, Sampler, Uniform
+from solvent.envs.batch_simulator import Player, Sampler, Uniform
 from solvent.envs.env import Env, Seat, seats_of
 from solvent.envs.registration import rules_and_source
 from solvent.exact import load_policy
@@ -123,7 +123,6 @@ def _source(game: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     parameters = {name: value for name, value in arguments.items() if name not in seat}
     rules, source = rules_and_source(game, parameters)
     if rules.info.players == 2:
-        assert not isinstance(source, OnePlayerSampler)
         return {"game": source, "rules": rules, **_seat(source, **seat)}
     check_arguments(seat, f"{game}, a game for one,", own)
     return {"game": source, "rules": rules}

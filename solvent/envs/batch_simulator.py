@@ -8,8 +8,7 @@ environment.
 
 A two-player game without a table is sampled by a :class:`Simulation`: a number of running episodes
 that reports who has a choice, what is legal, and what a player sees, and makes the moves. A
-:class:`Sampler` creates simulations. For one player, an :class:`OnePlayerSampler` creates batch
-simulators.
+:class:`Sampler` creates simulations, and for one player batch simulators.
 """
 
 from abc import ABC, abstractmethod
@@ -294,29 +293,14 @@ class Simulation(RunningEpisodes):
 
 @runtime_checkable
 class Sampler(Protocol):
-    """A source of simulations of a two-player game."""
+    """A source of episodes of a game without a table."""
 
     @property
     def rules(self) -> Game:
         """The game."""
 
-    def simulation(self, n: int, observation: str = "vector") -> Simulation:
-        """Return `n` episodes that have not begun."""
-
-    def examples(self) -> Sequence[Any]:
-        """A fixed sample of states that includes the largest drawings."""
-
-
-@runtime_checkable
-class OnePlayerSampler(Protocol):
-    """A source of batch simulators of a one-player game."""
-
-    @property
-    def rules(self) -> Game:
-        """The game."""
-
-    def episodes(self, n: int, observation: str = "vector") -> BatchSimulator:
-        """Return episodes that have not begun.
+    def simulation(self, n: int, observation: str = "vector") -> Simulation | BatchSimulator:
+        """Return episodes that have not begun: a batch simulator if the game is for one player.
 
         Args:
             n: Number of episodes.

@@ -7,7 +7,7 @@ that has no table.
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +19,7 @@ from solvent.envs.batch_simulator import (
     Player,
     Sampler,
     SeatSimulator,
+    Simulation,
     spread_states,
 )
 from solvent.envs.kernels import draw_actions, draw_entries
@@ -416,7 +417,7 @@ class SimulatedSeatBatch(SeatSimulator):
         observation: str,
     ) -> None:
         self.num_envs = check_integer(num_envs, "num_envs", 1, 2**31 - 1)
-        self.simulation = simulation = sampler.simulation(num_envs, observation)
+        self.simulation = simulation = cast(Simulation, sampler.simulation(num_envs, observation))
         self.game, self.rules = None, sampler.rules
         self.sampler, self.shared, self.seats = sampler, (sampler.rules, sampler), seats
         self.observation_space = simulation.observation_space

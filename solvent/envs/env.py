@@ -4,7 +4,7 @@
 episodes of the same simulator, which :func:`simulator_of` makes from the user's arguments for both.
 
 **The model** of a one-player environment is published in the form of Gymnasium's toy-text
-environments (:class:`TransitionDict`).
+environments (:func:`transition_dict`).
 
 **The learning problem** (:func:`learned_seat`) is the game on which a policy learned in an
 environment is scored.
@@ -13,10 +13,10 @@ environment is scored.
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
-from functools import cached_property
+from itertools import pairwise
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, cast
 
@@ -29,7 +29,6 @@ from numpy.typing import NDArray
 from solvent.envs.batch_simulator import (
     Batch,
     BatchSimulator,
-    OnePlayerSampler,
     Player,
     Sampler,
 )
@@ -42,6 +41,7 @@ from solvent.envs.sampling import (
 from solvent.model import Game, TabularGame, against, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, check_integer, shown
+from solvent.model.tabular import remembered
 
 if TYPE_CHECKING:
     from solvent.envs.rendering import Screen
@@ -377,24 +377,27 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         self._check_begun()
         return cast(Bools, self.simulator.look()[1][0].astype(bool))
 
-    @cached_property
-    def P(self) -> TransitionDict:  # noqa: N802
+    @property
+    def P(self) -> dict[int, dict[int, list[Branch]]]:  # noqa: N802
         """The model in the form of toy-text environments, ``P[s][a]``.
 
         Raises:
             AttributeError: If there are opponents, or the game has no table.
         """
-        if self.opponents or self.game is None:
-            raise AttributeError("P is for one player's table; fold opponents in with against()")
-        return TransitionDict(self.game, cast(Any, self.simulator).table)
+        return transition_dict(self._alone(), cast(Any, self.simulator).table)
 
     @property
     def initial_state_distrib(self) -> Floats:
         """The probability of each state at the start, [S]; toy-text environments have the name."""
-        return self.P.game.initial
+        return self._alone().initial
+
+    def _alone(self) -> TabularGame:
+        if self.opponents or self.game is None:
+            raise AttributeError("P is for one player's table; fold opponents in with against()")
+        return self.game
 
 
-Source: TypeAlias = Game | TabularGame | Sampler | OnePlayerSampler | BatchSimulator
+Source: TypeAlias = Game | TabularGame | Sampler | BatchSimulator
 """The source of an environment: rules, a table, or a sampler of a game without one."""
 
 
@@ -432,14 +435,14 @@ def simulator_of(
         if opponents is not None:
             raise ValueError("a simulator has its own opponents; do not pass any")
         return game
-    if isinstance(game, Sampler):
+    if isinstance(game, Sampler) and game.rules.info.players == 2:
         seats = seats_of(seat)
         return SimulatedSeatBatch(game, n, opponents or (), weights, seats, observation)
-    if isinstance(game, OnePlayerSampler):
+    if isinstance(game, Sampler):
         if opponents is not None:
             raise ValueError(f"{game.rules.info.name} is a game for one; it has no opponents")
         check_integer(seat, "seat", 0, 0)
-        return game.episodes(n, observation)
+        return cast(BatchSimulator, game.simulation(n, observation))
     table, rules = table_and_rules(game, rules)
     if opponents is None:
         own = seat_table(table, (check_integer(seat, "seat", 0, 1),), observation, True)
@@ -480,51 +483,32 @@ def illegal_action(state: Any, action: int, mask: NDArray[np.int8]) -> str:
 Branch: TypeAlias = tuple[float, int, float, bool]
 
 
-class TransitionDict(Mapping[int, dict[int, list[Branch]]]):
-    """A model in the form of Gymnasium's toy-text environments.
+@remembered
+def transition_dict(game: TabularGame, table: SeatTable) -> dict[int, dict[int, list[Branch]]]:
+    """Return a model in the form of Gymnasium's toy-text environments; built once for a game.
 
     ``P[s][a]`` is a list of ``(probability, next_state, reward, terminated)``, as textbook value
     iteration reads it. As in toy-text, every state has every action, and a terminal state leads to
     itself without reward. An illegal action has the branches of the legal one that the environment
-    plays instead, so ``P`` describes the environment and not only the rules. The branches of a
-    state are built on access.
+    plays instead, so ``P`` describes the environment and not only the rules.
 
     Args:
         game: The table of the game.
         table: The game as its player sees it.
     """
-
-    def __init__(self, game: TabularGame, table: SeatTable) -> None:
-        self.game, self._table = game, table
-
-    def __getitem__(self, state: int) -> dict[int, list[Branch]]:
-        """Return the branches of every action in a state.
-
-        Raises:
-            KeyError: If there is no such state.
-        """
-        if not 0 <= state < len(self):
-            raise KeyError(state)
-        ranks = self._table.rank[state].tolist()
-        if self.game.terminal[state]:
-            return {action: [(1.0, state, 0.0, True)] for action in range(len(ranks))}
-        first, own, *_ = self._table.node[state].tolist()
-        return {a: self._branches(first + max(rank, 0) * own) for a, rank in enumerate(ranks)}
-
-    def _branches(self, row: int) -> list[Branch]:
-        game = self.game
-        start, end = game.outcome_start[row : row + 2]
-        outcomes = start + np.flatnonzero(game.probability[start:end])
-        target = game.next_state[outcomes]
-        reward = self._table.sign * game.outcome_reward[outcomes]
-        columns = (game.probability[outcomes], target, reward, game.terminal[target])
-        return list(zip(*(column.tolist() for column in columns), strict=True))
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(range(len(self)))
-
-    def __len__(self) -> int:
-        return self.game.n_states
+    reward, ends = table.sign * game.outcome_reward, game.terminal[game.next_state]
+    columns = game.probability, game.next_state, reward, ends
+    branches = list(zip(*(column.tolist() for column in columns), strict=True))
+    rows = [
+        [branch for branch in branches[first:last] if branch[0]]
+        for first, last in pairwise(game.outcome_start.tolist())
+    ]
+    number = table.node[:, :1] + np.maximum(table.rank, 0) * table.node[:, 1:2]
+    number[game.terminal] = -1
+    return {
+        s: {a: rows[row] if row >= 0 else [(1.0, s, 0.0, True)] for a, row in enumerate(played)}
+        for s, played in enumerate(number.tolist())
+    }
 
 
 @dataclass(frozen=True, eq=False)

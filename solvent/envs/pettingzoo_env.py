@@ -18,7 +18,7 @@ resets continue it.
 
 from bisect import bisect_right
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces
@@ -27,7 +27,7 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
-from solvent.envs.batch_simulator import Sampler, spread_states
+from solvent.envs.batch_simulator import Sampler, Simulation, spread_states
 from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
@@ -171,7 +171,8 @@ class SimulatedJointEpisode:
     """
 
     def __init__(self, sampler: Sampler, observation: str) -> None:
-        self._sampler, self._simulation = sampler, sampler.simulation(1, observation)
+        self._sampler = sampler
+        self._simulation = cast(Simulation, sampler.simulation(1, observation))
         self.game, self.rules = None, sampler.rules
         self.alternating = isinstance(sampler.rules, Alternating)
         self.observation_spaces = (self._simulation.observation_space,) * 2

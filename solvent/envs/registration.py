@@ -18,7 +18,7 @@ from solvent.model.registry import Environment, find_spec, game_specs, make_game
 if TYPE_CHECKING:
     from pettingzoo import AECEnv
 
-    from solvent.envs.batch_simulator import OnePlayerSampler, Sampler
+    from solvent.envs.batch_simulator import Sampler
     from solvent.envs.pettingzoo_env import TabularAECEnv, TabularParallelEnv
     from solvent.model import Game, TabularGame
 
@@ -133,12 +133,10 @@ def _for_two(name: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         ValueError: If the game is for one player and has no table, the name is unknown, or a value
             is not allowed.
     """
-    from solvent.envs.batch_simulator import OnePlayerSampler
-
     own = {key: arguments[key] for key in _OF_AN_ENVIRONMENT if key in arguments}
     parameters = {key: value for key, value in arguments.items() if key not in own}
     rules, source = rules_and_source(name, parameters)
-    if isinstance(source, OnePlayerSampler):
+    if rules.info.players == 1:
         raise ValueError(f"{name} is a game for one; PettingZoo needs a game for two")
     return {"game": source, "rules": rules, **own}
 
@@ -155,7 +153,7 @@ def samples_table(env_id: str) -> bool:
 
 def rules_and_source(
     name: str, parameters: Mapping[str, Any]
-) -> tuple[Game, TabularGame | Sampler | OnePlayerSampler]:
+) -> tuple[Game, TabularGame | Sampler]:
     """Return a game, and the source of its episodes: the sampler of its spec, or else its table.
 
     Environments with equal parameters share both.
@@ -206,12 +204,10 @@ def _compile(name: str, parameters: str) -> tuple[Game, TabularGame]:
 
 
 @lru_cache(maxsize=8)
-def _sampler(name: str, parameters: str) -> Sampler | OnePlayerSampler | None:
+def _sampler(name: str, parameters: str) -> Sampler | None:
     spec = find_spec(name)
     if spec.simulator is None:
         return None
     game = _make(name, parameters)
-    sampler: Sampler | OnePlayerSampler | None = spec.for_objective(game.info).ask(
-        "simulator", game
-    )
+    sampler: Sampler | None = spec.for_objective(game.info).ask("simulator", game)
     return sampler

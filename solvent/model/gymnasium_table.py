@@ -70,9 +70,6 @@ _START_TOLERANCE = 1e-6
 TOLERANCE = 1e-9
 """Tolerance for the sum of the probabilities of a state and action."""
 
-# Number of resets that must all lead to one state for it to count as the only start.
-_RESETS = 64
-
 
 class Cell(NamedTuple):
     """A state of the dictionary, and whether the episode ended on entering it."""
@@ -112,18 +109,16 @@ class GymnasiumTable(Words):
     def from_env(cls, env: Any, name: str | None = None) -> GymnasiumTable:
         """Read ``P`` and the start from a toy-text environment.
 
-        The start is ``initial_state_distrib``, or the state to which ``reset`` always leads. The
-        board comes from ``shape``, or ``nrow`` and ``ncol``, if they fit; the names of actions and
-        other boards come from :data:`DOCUMENTED`.
+        The start is ``initial_state_distrib``. The board comes from ``shape``, or ``nrow`` and
+        ``ncol``, if they fit; the names of actions and other boards come from :data:`DOCUMENTED`.
 
         Args:
             env: The environment.
             name: Name for tables and messages; by default the environment's id.
 
         Raises:
-            ValueError: If it has no readable ``P``, or no ``initial_state_distrib`` and its resets
-                lead to several states; if it does not follow its ``P``, as Taxi with a fickle
-                passenger; or as for the class.
+            ValueError: If it has no readable ``P`` or no ``initial_state_distrib``; if it does not
+                follow its ``P``, as Taxi with a fickle passenger; or as for the class.
         """
         env = env.unwrapped
         if not hasattr(env, "P"):
@@ -138,6 +133,11 @@ class GymnasiumTable(Words):
                     f"allowed is False"
                 )
         start = getattr(env, "initial_state_distrib", None)
+        if start is None:
+            raise ValueError(
+                f"{type(env).__name__} has no initial_state_distrib; it has to be the probability "
+                f"of each state of P at the start"
+            )
         spec = getattr(env, "spec", None)
         kinds = (f"{kind.__module__}:{kind.__qualname__}" for kind in type(env).__mro__)
         actions, board = next(filter(None, map(DOCUMENTED.get, kinds)), ((), {}))
@@ -145,7 +145,7 @@ class GymnasiumTable(Words):
         try:
             return cls(
                 env.P,
-                _reset_start(env) if start is None else start,
+                start,
                 name,
                 actions if len(actions) == _width(env.P) else (),
                 _board(env, board),
@@ -324,19 +324,6 @@ def count_of(table: TabularGame) -> int:
 def _width(transitions: Transitions) -> int:
     """Return the number of actions."""
     return 1 + max((action for actions in transitions.values() for action in actions), default=-1)
-
-
-def _reset_start(env: Any) -> Sequence[float]:
-    """Return the start distribution of an environment whose resets all lead to one state."""
-    first = {str(env.reset(seed=seed)[0]) for seed in range(_RESETS)}
-    numbers = {str(state): state for state in env.P}
-    if len(first) > 1 or not first <= set(numbers):
-        raise ValueError(
-            f"{type(env).__name__} has no initial_state_distrib, and {_RESETS} resets lead to "
-            f"{shown(sorted(first))}; expected one state of P. GymnasiumTable(P, start) takes the "
-            f"distribution"
-        )
-    return [float(str(state) in first) for state in sorted(env.P)]
 
 
 def maker(env_id: str) -> Callable[..., Game]:

@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, fields, replace
 from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
+from pkgutil import resolve_name
 from types import MappingProxyType, ModuleType
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -138,9 +139,8 @@ class GameSpec:
             :func:`solvent.exact.solve`.
         layered: A subclass of :class:`solvent.exact.layered.solve.LayeredSolution`, if the game is
             solved layer by layer, in memory or in a folder.
-        simulator: A function from a game to its :class:`solvent.envs.batch_simulator.Sampler`, in
-            a game for one :class:`solvent.envs.batch_simulator.OnePlayerSampler`, or to None for a
-            form of the game that is sampled from its table.
+        simulator: A function from a game to its :class:`solvent.envs.batch_simulator.Sampler`, or
+            to None for a form of the game that is sampled from its table.
         players: Opponents in a form of the game without a table, by name: a mapping to functions
             from the game and the folder of its solution, or None, to a
             :class:`solvent.envs.batch_simulator.Player`.
@@ -254,23 +254,14 @@ def load(reference: Reference) -> Any:
         reference: ``"module:name"``.
 
     Raises:
-        ValueError: If `reference` is malformed, or names nothing that exists.
-        ModuleNotFoundError: If the module needs a package that is not installed.
+        ValueError: If the module has nothing of this name.
+        ModuleNotFoundError: If there is no such module, or it needs a package that is not
+            installed.
     """
-    module, _, name = reference.partition(":")
-    if not module or not name:
-        raise ValueError(f"a reference is {shown(reference)}; allowed is 'module:name'")
     try:
-        found: Any = importlib.import_module(module)
-        for part in name.split("."):
-            found = getattr(found, part)
-    except ModuleNotFoundError as error:
-        if error.name is not None and f"{module}.".startswith(f"{error.name}."):
-            raise ValueError(f"{reference} cannot be loaded: {error}") from error
-        raise
+        return resolve_name(reference)
     except AttributeError as error:
         raise ValueError(f"{reference} cannot be loaded: {error}") from error
-    return found
 
 
 @dataclass

@@ -17,7 +17,7 @@ from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from functools import cached_property, partial
 from pathlib import Path
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -288,23 +288,8 @@ class LazyStates(Sequence[State]):
     def __len__(self) -> int:
         return self._count
 
-    @overload
-    def __getitem__(self, index: int) -> State: ...
-    @overload
-    def __getitem__(self, index: slice) -> tuple[State, ...]: ...
-    def __getitem__(self, index: int | slice) -> State | tuple[State, ...]:
+    def __getitem__(self, index: Any) -> Any:
         return self._all[index]
 
     def __iter__(self) -> Iterator[State]:
         return iter(self._all)
-
-    def __eq__(self, other: object) -> bool:
-        """Return whether another sequence has the same states in the same order."""
-        if not isinstance(other, (tuple, LazyStates)):
-            return NotImplemented
-        return self._all == tuple(other)
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __repr__(self) -> str:
-        return f"<{self._count} states>"

@@ -553,16 +553,3 @@ class RationalGame:
     probability: NDArray[np.int32]
     reward: NDArray[np.int32]
     initial: Mapping[int, Fraction]
-
-    def __post_init__(self) -> None:
-        """Check that the rationals are those of the table, and that an episode can begin."""
-        floats = np.array([float(number) for number in self.numbers])
-        for name in ("probability", "reward"):
-            indices = getattr(self, name)
-            of_table = (
-                self.table.probability if name == "probability" else self.table.outcome_reward
-            )
-            if indices.shape != of_table.shape or (floats[indices] != of_table).any():
-                raise ValueError(f"{name} does not agree with the table's")
-        if sum(self.initial.values()) != 1:
-            raise ValueError(f"initial probabilities sum to {sum(self.initial.values())}, not 1")

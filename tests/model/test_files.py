@@ -113,8 +113,6 @@ NO_FIELDS: list[tuple[dict[str, Any], str]] = [
     ({"environments": {"mine/B-v0": {}}}, r"has 'mine/B-v0'; .* each with an Environment"),
 ]
 NO_PLACES = [
-    ("nocolon", "a reference is 'nocolon'; allowed is 'module:name'"),
-    ("no_such_module:X", "no_such_module:X cannot be loaded: No module named"),
     ("solvent.model:Absent", "solvent.model:Absent cannot be loaded: .*attribute.*Absent"),
 ]
 

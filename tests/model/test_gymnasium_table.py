@@ -21,15 +21,15 @@ def coin(heads: float, tails: float) -> dict[int, Any]:
 
 
 class Undeclared(gym.Env[Any, Any]):
-    """An environment that publishes P alone and begins in a state that its caller fixes."""
+    """An environment that publishes P and a start, and is no toy text of Gymnasium's."""
 
     P: ClassVar = {s: {0: [(1.0, (s + 1) % 3, 1.0, s == 2)]} for s in range(3)}
+    initial_state_distrib: Any = (0.0, 1.0, 0.0)
     observation_space, action_space = gym.spaces.Discrete(3), gym.spaces.Discrete(1)
-    starts: tuple[int, ...] = (1,)
 
     def reset(self, *, seed: int | None = None, options: Any = None) -> tuple[Any, Any]:
         super().reset(seed=seed)
-        self.s = np.int64(self.np_random.choice(self.starts))
+        self.s = np.int64(1)
         return self.s, {}
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, Any]:
@@ -80,14 +80,13 @@ def test_the_board_is_that_of_the_environment() -> None:
     assert {axis: len(values) for axis, values in small.board.items()} == {"row": 2, "column": 3}
 
 
-def test_a_start_that_is_not_published_is_that_of_the_resets() -> None:
+def test_an_environment_has_to_publish_its_start() -> None:
     env = Undeclared()
     assert solve(GymnasiumTable.from_env(env)).value == 2
     uniform = TabularPolicy.uniform(compile_game(GymnasiumTable.from_env(env)))
     assert solvent.score(env, uniform).optimum == 2
     rows: list[tuple[dict[str, Any], str]] = [
-        ({"starts": (1, 2)}, r"64 resets lead to \[.*\]; expected one state of P"),
-        ({"starts": (7,)}, r"64 resets lead to \[.*\]; expected one state of P"),
+        ({"initial_state_distrib": None}, "Undeclared has no initial_state_distrib"),
         (
             {"P": [*env.P.values()], "initial_state_distrib": [0.0, 1.0, 0.0]},
             "^the table of transitions of .* cannot be read",

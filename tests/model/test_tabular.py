@@ -24,7 +24,6 @@ from solvent.model import (
     Expansion,
     GameInfo,
     Outcome,
-    RationalGame,
     Rules,
     TabularPolicy,
     VectorizedGame,
@@ -416,25 +415,6 @@ def test_a_small_table_of_narrow_types_is_solved_alike(pig: Any) -> None:
     assert reachable(narrow).n_states == pig.n_states
     answer = best_response(narrow, TabularPolicy.uniform(narrow, player=1))
     assert answer.value == best_response(pig, TabularPolicy.uniform(pig, player=1)).value
-
-
-def test_rationals_are_those_of_the_floats(pig: Any) -> None:
-    """Of a table whose probabilities and rewards are quarters."""
-    right: dict[str, Any] = {
-        "table": pig,
-        "numbers": tuple(Fraction(n, 4) for n in range(5)),
-        "probability": (pig.probability * 4).astype(np.int32),
-        "reward": (pig.outcome_reward * 4).astype(np.int32),
-        "initial": {int(np.argmax(pig.initial)): Fraction(1)},
-    }
-    assert RationalGame(**right).numbers[1] == Fraction(1, 4)
-    wrong: list[tuple[str, Any, str]] = [
-        (name, change(right[name]), f"^{name} does not agree with the table's$")
-        for name in ("probability", "reward")
-        for change in (lambda own: own[:-1], lambda own: np.where(own == 4, 3, own))
-    ]
-    wrong.append(("initial", {0: Fraction(1, 2)}, r"^initial probabilities sum to 1/2, not 1$"))
-    assert_refused(wrong, lambda name, value: RationalGame(**{**right, name: value}))
 
 
 # Compiling rules: block by block, exactly, and from rules that are written for arrays

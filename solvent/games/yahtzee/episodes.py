@@ -281,7 +281,7 @@ class YahtzeeSampler:
 
     rules: Yahtzee
 
-    def episodes(self, n: int, observation: str = "vector") -> YahtzeeEpisodes:
+    def simulation(self, n: int, observation: str = "vector") -> YahtzeeEpisodes:
         """Return episodes that have not begun; arguments as for :class:`YahtzeeEpisodes`."""
         return YahtzeeEpisodes(self.rules, n, observation)
 

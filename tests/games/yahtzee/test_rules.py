@@ -14,7 +14,7 @@ from side_by_side import assert_equal, assert_steps_equal
 
 from solvent import Outcome, check_game, register_envs
 from solvent.envs import Env, VectorEnv
-from solvent.envs.batch_simulator import OnePlayerSampler
+from solvent.envs.batch_simulator import Sampler
 from solvent.envs.registration import rules_and_source
 from solvent.games.yahtzee.episodes import YahtzeeEpisodes, sampler_of
 from solvent.games.yahtzee.rules import BOXES, LOWER, OVER, UPPER, Turn, Yahtzee, points
@@ -233,7 +233,7 @@ def test_a_saved_state_is_checked() -> None:
 def test_small_forms_are_sampled_from_a_table() -> None:
     assert sampler_of(SMALL[0]) is None
     sampler: Any = rules_and_source("yahtzee", {})[1]
-    assert isinstance(sampler, OnePlayerSampler)
+    assert isinstance(sampler, Sampler)
     with pytest.raises(ValueError, match="yahtzee is a game for one; it has no opponents"):
         Env(sampler, ["greedy"])
     env = gym.make("solvent/Yahtzee-v0", boxes="aces,chance", faces=2, dice=3)
