@@ -126,16 +126,12 @@ def bench(
     settings = {**suite.algorithms, **(settings or {})}
     runs, left_out = _plan(suite.tasks, algorithms, seeds, games, whole, settings)
     with locked(out):
+        _check_results(out)
         remove_temporary(out)
         totals = {run.name: run.budget.timesteps for run in runs}
         with BenchProgress(totals, shown=progress) as display:
             for line in left_out:
                 display.write(f"left out  {line}")
-            if count := _unused_results(out, runs):
-                display.write(
-                    f"left out  {count} of the results in {FILE}, for which this bench does not "
-                    f"ask; their folders stay, and a bench that asks for them reads them back"
-                )
             with _started(out, runs, workers, on, display) as outcomes:
                 # Meanwhile this process solves games and scores baselines.
                 references = _references(games, display)
@@ -204,20 +200,13 @@ def _plan(
     return runs, left_out
 
 
-def _unused_results(out: Path, runs: Sequence[Run]) -> int:
-    """Return the number of results of an earlier bench in the folder that are of no run here.
-
-    Raises:
-        StoreError: If there are results that cannot be read, which would be replaced.
-    """
-    if not os.path.lexists(out / FILE):
-        return 0
-    asked = {run.folder for run in runs}
-    try:
-        tasks = read_bench(out, trust=True).tasks  # They are only counted; no code is run.
-    except StoreError as error:
-        raise StoreError(f"{error}; remove it, or name another folder") from error
-    return sum(agent.folder not in asked for task in tasks for agent in task.agents)
+def _check_results(out: Path) -> None:
+    """Refuse a folder with results that cannot be read, which would be replaced."""
+    if os.path.lexists(out / FILE):
+        try:
+            read_bench(out, trust=True)  # No code is run.
+        except StoreError as error:
+            raise StoreError(f"{error}; remove it, or name another folder") from error
 
 
 def _checked(name: str, source: Source) -> Algorithm:
