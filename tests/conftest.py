@@ -116,7 +116,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
     return write_tasks(
         tmp_path_factory.mktemp("results"),
-        ("solvent/Combat-v0", "ff-combat", COMBAT, [("ppo", 3), ("dqn", 1)]),
-        ("solvent/Pig-v0", "pig", {"target": 8}, [("ppo", 1)]),
-        ("solvent/Greed-v0", "greed", {"limit": 9, "sides": 4}, [("ppo", 2)]),
+        ("solvent/FFCombat-v0", False, COMBAT, [("ppo", 3), ("dqn", 1)]),
+        ("solvent/Pig-v0", True, {"target": 8}, [("ppo", 1)]),
+        ("solvent/Greed-v0", True, {"limit": 9, "sides": 4}, [("ppo", 2)]),
     )

@@ -18,7 +18,6 @@ from submitted import SUITE, write_bench
 
 from solvent.baselines.network import load_network
 from solvent.benchmark.policies import read_policies
-from solvent.benchmark.records import read_bench
 from solvent.benchmark.submissions import check_submission, pack_submission
 from solvent.benchmark.suites import find_suite, task_game
 from solvent.cli.parameters import game_of_training
@@ -81,16 +80,12 @@ def mark(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 # Files that name code
 
 
-def results(folder: Path, task: Mapping[str, Any] | None = None, **record: Any) -> Path:
-    asked = None if task is None else {"environment": "solvent/Pig-v0", **task}
-    known = {"env": "Coin-v0", "game": "pig", "parameters": {}, "optimum": 1.0, "bracket": [1, 1]}
-    about = {**known, "agents": [], "baselines": [], "task": asked, **record}
-    (folder / "results.json").write_text(json.dumps({"tasks": [about]}))
-    return folder
-
-
-def report(folder: Path, **record: Any) -> None:
-    write_report(results(folder, **record), folder / "page.html")
+def report(folder: Path, **task: Any) -> None:
+    asked = {"environment": "solvent/Pig-v0", **task}
+    known = {"env": "Pig-v0", "game": "pig", "parameters": {}, "optimum": 1.0, "bracket": [1, 1]}
+    about = {**known, "agents": [], "baselines": [], "task": asked}
+    (folder / "results.json").write_text(json.dumps({"format": 2, "tasks": [about]}))
+    write_report(folder, folder / "page.html")
 
 
 def exercise(folder: Path, **keys: Any) -> Path:
@@ -130,15 +125,10 @@ GREED = "solvent/GreedSmall-v0"
 
 # By reader: what writes a file in which a name stands, and reads it.
 NAMED: Mapping[str, Callable[[Path, str], Any]] = {
-    "results: game": lambda f, p: report(f, game=p),
-    "results: game, beside a task": lambda f, p: report(f, game=p, task={}),
-    "results: parameter": lambda f, p: report(f, parameters={"name": p}),
-    "results: environment": lambda f, p: report(f, task={"environment": p}),
-    "results: argument": lambda f, p: report(f, task={"env_kwargs": {"game": p}}),
-    "results: opponent": lambda f, p: report(
-        f, task={"environment": GREED, "env_kwargs": {"opponent": p}}
-    ),
-    "results: algorithm": lambda f, p: report(f, task={"seeds": {p: 1}}),
+    "results: environment": lambda f, p: report(f, environment=p),
+    "results: argument": lambda f, p: report(f, env_kwargs={"game": p}),
+    "results: opponent": lambda f, p: report(f, environment=GREED, env_kwargs={"opponent": p}),
+    "results: algorithm": lambda f, p: report(f, seeds={p: 1}),
     "suite: environment": lambda f, p: suite(f, environment=p),
     "suite: self-play": lambda f, p: suite(f, environment=p, self_play=True),
     "suite: argument": lambda f, p: suite(f, env_kwargs={"game": p}),
@@ -182,7 +172,7 @@ def submission(packed: Path, tmp_path: Path) -> Path:
     return Path(shutil.copytree(packed, tmp_path / "submission"))
 
 
-@pytest.mark.parametrize("what", ["game", "suite", "algorithm"])
+@pytest.mark.parametrize("what", ["suite", "algorithm"])
 def test_no_name_in_a_submission_leads_to_code(
     what: str, submission: Path, tmp_path: Path, mark: Path
 ) -> None:
@@ -190,9 +180,7 @@ def test_no_name_in_a_submission_leads_to_code(
     says, claimed = json.loads(card.read_text()), json.loads(claims.read_text())
     for place in PLACES:
         name = place.format(folder=tmp_path)
-        if what == "game":
-            claimed["tasks"][0]["game"] = name
-        elif what == "suite":
+        if what == "suite":
             says["suite"] = claimed["suite"]["name"] = name
         else:
             claimed["tasks"][0]["task"]["seeds"] = {name: 1}
@@ -204,28 +192,18 @@ def test_no_name_in_a_submission_leads_to_code(
         assert not mark.exists(), name
 
 
-def test_a_person_may_trust_results_and_exercises(tmp_path: Path, mark: Path) -> None:
-    page = tmp_path / "report.html"
+def test_a_person_may_trust_exercises(tmp_path: Path, mark: Path) -> None:
     for place in ("hostile.py:Coin", f"{tmp_path}/hostile.py:Coin", "hostile:Coin"):
-        for words in (
-            ["report", "--in", str(results(tmp_path, game=place)), "--out", str(page)],
-            ["grade", str(exercise(tmp_path, game=place))],
-        ):
-            mark.unlink(missing_ok=True)
-            assert "pass --trust" in refusal(*words)
-            assert not mark.exists()
-            assert not page.exists()
-            # It is imported anew when it is asked for next.
-            sys.modules.pop("hostile", None)
-            registry._file.cache_clear()
-            said(*words, "--trust")
-            assert mark.exists()
-            page.unlink(missing_ok=True)
+        words = ["grade", str(exercise(tmp_path, game=place))]
+        mark.unlink(missing_ok=True)
+        assert "pass --trust" in refusal(*words)
+        assert not mark.exists()
+        # It is imported anew when it is asked for next.
+        sys.modules.pop("hostile", None)
+        registry._file.cache_clear()
+        said(*words, "--trust")
+        assert mark.exists()
     assert grade(exercise(tmp_path, game="hostile:Coin"), [1.0, 0.0], trust=True).points == 1
-    assert (
-        read_bench(results(tmp_path, game="hostile:Coin"), trust=True).tasks[0].game
-        == "hostile:Coin"
-    )
 
 
 def test_no_text_in_a_file_commands_the_terminal(tmp_path: Path) -> None:

@@ -204,7 +204,7 @@ def _check_results(out: Path) -> None:
     """Refuse a folder with results that cannot be read, which would be replaced."""
     if os.path.lexists(out / FILE):
         try:
-            read_bench(out, trust=True)  # No code is run.
+            read_bench(out)
         except StoreError as error:
             raise StoreError(f"{error}; remove it, or name another folder") from error
 

@@ -2,8 +2,7 @@
 
 The file holds a :class:`BenchRecord` as an object with its fields as keys, and ``"format": 2``. It
 has a :class:`TaskRecord` for each task, and this an :class:`AgentRecord` for each agent and a
-:class:`BaselineRecord` for each baseline. Entries that are None are left out. A file without
-``format`` is of the first format, which had only tasks, with fewer fields.
+:class:`BaselineRecord` for each baseline. Entries that are None are left out.
 
 The folder of the bench has a subfolder for every agent (:mod:`solvent.benchmark.algorithms`), with
 the files ``policy.npz``, ``policy_mode.npz`` (read by :func:`solvent.exact.load_policy`) and
@@ -32,13 +31,12 @@ from solvent.benchmark.suites import Setting, Task
 from solvent.exact.scoring import Score
 from solvent.model.files import StoreError, write_atomically
 from solvent.model.parameters import shown
-from solvent.model.registry import check_registered
 from solvent.model.transforms import PARAMETER
 
 FILE = "results.json"
 """The name of the file in the folder of a bench."""
 
-# Version of the file's format; the first had none.
+# Version of the file's format.
 _FORMAT = 2
 
 # Largest size of a file that is read, in bytes. The objects that it stands for take thirty times
@@ -135,8 +133,7 @@ class TaskRecord:
         baselines: Records of the baselines, in the order of the results.
         constant: Record of the best policy that takes the same action in every state; None if it
             was not computed.
-        task: The task (:class:`solvent.benchmark.suites.Task`); None in a file of the first format,
-            and for a game without a training.
+        task: The task (:class:`solvent.benchmark.suites.Task`); None for a game without a training.
         model_hash: Hash of the table on which policies are scored; empty where `task` is None.
     """
 
@@ -319,32 +316,28 @@ def write_results(folder: str | Path, bench: BenchRecord, *, indent: int = 2) ->
     write_atomically(Path(folder) / FILE, (json.dumps(content, indent=indent) + "\n").encode())
 
 
-def read_bench(folder: str | Path, *, trust: bool = False) -> BenchRecord:
+def read_bench(folder: str | Path) -> BenchRecord:
     """Read ``results.json``.
 
     Args:
         folder: Folder of the bench.
-        trust: Whether the file may name games by the place of their code, which then runs.
 
     Raises:
-        StoreError: If it is missing, damaged, incomplete, of a later format, or names such a game
-            without `trust`.
+        StoreError: If it is missing, damaged, incomplete, or of another format.
     """
     path = Path(folder) / FILE
     # A figure that could not be proved is NaN; a policy that never ends may lose without bound.
     content = read_json(path, _LARGEST_RESULTS, nan=True, infinite=True)
-    found = content.get("format", 1) if isinstance(content, dict) else 1
-    if type(found) is not int or not 1 <= found <= _FORMAT:
-        raise StoreError(f"{path}: format is {shown(found)}; this version reads up to {_FORMAT}")
+    found = content.get("format") if isinstance(content, dict) else None
+    if found != _FORMAT:
+        raise StoreError(f"{path}: format is {shown(found)}; this version reads {_FORMAT}")
     bench = validated(BenchRecord, content, path)
     if not bench.tasks:
         raise StoreError(f"{path}: holds no task")
     tasks = []
     for number, task in enumerate(bench.tasks):
-        try:
-            check_registered(task.game, "game", trust=trust)
-        except ValueError as error:
-            raise StoreError(f"{path}: task {number}: {error}") from None
+        if task.task is None:
+            raise StoreError(f"{path}: lacks tasks.{number}.task")
         agents = []
         for agent in task.agents:
             own = PurePath(agent.folder)

@@ -517,12 +517,6 @@ def report(
     solution: Annotated[
         Path | None, typer.Option(metavar="DIR", help="Folder written by `solve --out DIR`.")
     ] = None,
-    trust: Annotated[
-        bool,
-        typer.Option(
-            "--trust", help="With --in: run the code of a game that the results name by its file."
-        ),
-    ] = False,
     out: Annotated[Path, typer.Option(metavar="FILE", help="The page to write.")] = Path(
         "report.html"
     ),
@@ -552,7 +546,7 @@ def report(
     elif game is not None:
         subject = read_game(game, ctx.args)
     with Bar("making the page"):
-        page = write_report(subject, out, summary=summary, trust=trust)
+        page = write_report(subject, out, summary=summary)
     typer.echo(f"report: {page}")
 
 

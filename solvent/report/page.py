@@ -81,7 +81,6 @@ def write_report(
     *,
     sections: Sequence[Section] = (),
     summary: str | Path | None = None,
-    trust: bool = False,
 ) -> Path:
     """Write the page about the results of a bench, or about a game.
 
@@ -93,7 +92,6 @@ def write_report(
         sections: Further sections, put after the game's own.
         summary: The folder for the files of a bench's summary (:mod:`solvent.benchmark.summary`);
             if left out, none are written.
-        trust: Whether the results may name games by the place of their code, which then runs.
 
     Returns:
         `out`.
@@ -105,7 +103,7 @@ def write_report(
             although `subject` is no bench.
     """
     check_writable(out)
-    page = render(subject, sections=sections, summary=summary, trust=trust)
+    page = render(subject, sections=sections, summary=summary)
     write_atomically(out, page.encode())
     return Path(out)
 
@@ -115,7 +113,6 @@ def render(
     *,
     sections: Sequence[Section] = (),
     summary: str | Path | None = None,
-    trust: bool = False,
 ) -> str:
     """Return the page about a bench's results or a game; the same subject gives the same text.
 
@@ -123,13 +120,12 @@ def render(
         subject: The subject, as for :func:`write_report`.
         sections: Further sections, put after the game's own.
         summary: The folder for the files of a bench's summary; if left out, none are written.
-        trust: Whether the results may name games by the place of their code, which then runs.
     """
     if not isinstance(subject, str | Path):
         if summary is not None:
             raise ValueError("a summary is of a bench; a game alone has none")
         return _page([_view_game(subject)], sections)
-    bench = read_bench(subject, trust=trust)
+    bench = read_bench(subject)
     solved = [solve_task(task, Path(subject)) for task in bench.tasks]
     tasks = [one.task for one in solved]
     found = summarize(tasks, bench.suite)

@@ -20,7 +20,7 @@ from solvent.benchmark.policies import (
     score_baselines,
 )
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
-from solvent.benchmark.suites import Task, TaskGame, task_game
+from solvent.benchmark.suites import TaskGame, task_game
 from solvent.exact import (
     CertificateError,
     GapLocation,
@@ -33,8 +33,7 @@ from solvent.exact import (
 )
 from solvent.exact.learning_curve import Evaluation, read_curve
 from solvent.exact.scoring import LEARNED
-from solvent.model import TabularGame, TabularPolicy, cached_table
-from solvent.model.registry import make_game
+from solvent.model import TabularGame, TabularPolicy
 
 TOLERANCE = 1e-9
 """The largest allowed difference between a stated and a computed figure, relative to the computed
@@ -77,7 +76,7 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
     """Solve the game of a task and score its agents.
 
     Args:
-        task: The record.
+        task: The record, as :func:`solvent.benchmark.records.read_bench` returns it.
         folder: The folder that contains the agents' folders.
 
     Raises:
@@ -86,18 +85,13 @@ def solve_task(task: TaskRecord, folder: Path) -> SolvedTask:
         ValueError: If there is no such game.
     """
     where = f"{folder}: {task.env}"
-    if task.task is None:
-        rules = make_game(task.game, **task.parameters)
-        table = cached_table(rules)
-        asked = Task(environment=task.env)
-        game = TaskGame(asked, rules, table, table, (0, 1)[: table.info.players])
-    else:
-        game = task_game(task.task)
-        if task.model_hash != game.table.model_hash:
-            raise StoreError(
-                f"{where}: is of the model {task.model_hash[:12]}, where this version has "
-                f"{game.table.model_hash[:12]}; the rules or an opponent have changed"
-            )
+    assert task.task is not None, "a record of a file has a task"
+    game = task_game(task.task)
+    if task.model_hash != game.table.model_hash:
+        raise StoreError(
+            f"{where}: is of the model {task.model_hash[:12]}, where this version has "
+            f"{game.table.model_hash[:12]}; the rules or an opponent have changed"
+        )
     for name in ("name", "folder"):
         told = [getattr(agent, name) for agent in task.agents]
         for one in told:

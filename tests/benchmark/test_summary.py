@@ -239,7 +239,9 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda c: c.update(format=3), "format is 3; this version reads up to 2"),
+        (lambda c: c.update(format=3), "format is 3; this version reads 2"),
+        (lambda c: c.pop("format"), "format is None; this version reads 2"),
+        (lambda c: c["tasks"][0].pop("task"), "lacks tasks.0.task"),
         (lambda c: c.update(format="2"), "format is '2'"),
         (lambda c: c["failures"][0].pop("error"), "lacks failures.0.error"),
         (lambda c: c["suite"].update(hash=3), "suite.hash is 3; input should be a valid string"),
@@ -261,7 +263,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
             lambda c: c["tasks"][0]["agents"][0].update(timesteps=1.5),
             "agents.0.timesteps is 1.5; input should be a valid integer",
         ),
-        (lambda c: c.clear(), "lacks tasks"),
+        (lambda c: c.pop("tasks"), "lacks tasks"),
         (lambda c: c["tasks"].clear(), "holds no task"),
         (lambda c: c["tasks"].__setitem__(0, 3), "tasks.0 is 3; input should be an object"),
         (lambda c: c["tasks"][0].update(bracket=[1]), "lacks tasks.0.bracket.1"),

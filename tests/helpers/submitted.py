@@ -1,18 +1,16 @@
 """A bench of two small tasks, of policies that are noisy versions of the optimum."""
 
-import json
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from solvent import TabularGame, TabularPolicy, compile_game, make_game
+from solvent import TabularGame, TabularPolicy
 from solvent.benchmark.algorithms import Run, perform
-from solvent.benchmark.policies import score_baselines, task_record
+from solvent.benchmark.policies import task_record
 from solvent.benchmark.records import (
     AgentRecord,
-    BaselineRecord,
     BenchRecord,
     SuiteRecord,
     figures,
@@ -27,7 +25,7 @@ from solvent.benchmark.suites import (
     suite_seeds,
     task_game,
 )
-from solvent.exact import Solution, save_policy, solve
+from solvent.exact import Solution, save_policy
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import LEARNED, comparable_score
 
@@ -143,50 +141,35 @@ def write_agent(
 
 
 def write_tasks(
-    folder: Path, *tasks: tuple[str, str, dict[str, Any], list[tuple[str, int]]]
+    folder: Path, *tasks: tuple[str, bool, dict[str, Any], list[tuple[str, int]]]
 ) -> Path:
-    """Write results in the first format, of agents that mistake action values a little.
+    """Write results of agents that mistake action values a little.
 
     Args:
         folder: Where to.
-        tasks: The environment, the game and its parameters, and the seeds of each algorithm.
+        tasks: The environment, whether by self-play, its arguments, and the seeds of algorithms.
     """
     records = []
-    for env, name, parameters, algorithms in tasks:
-        game = make_game(name, **parameters)
-        table = compile_game(game)
-        solution = solve(table)
-        agents = []
+    for env, self_play, arguments, algorithms in tasks:
+        name = env.partition("/")[2]
+        game = task_game(
+            Task(environment=env, self_play=self_play, env_kwargs=arguments, name=name)
+        )
+        table, solution, agents = game.table, game.solution, []
         for run in [(name, seed) for name, seeds in algorithms for seed in range(seeds)]:
             random, sampled = np.random.default_rng(len(agents)), []
-            for player in range(table.info.players):
+            for player in game.seats:
                 mask = table.mask[player]
                 noise = np.where(mask, random.random(mask.shape), 0)
                 best = solution.policies[player].probabilities + 0.1 * noise
                 weights = np.where(random.random((len(mask), 1)) < 0.3, noise, best)
                 weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
                 sampled.append(TabularPolicy.of(table, weights, player=player))
-            task = env.partition("/")[2]
-            agents.append(write_agent(folder, task, run, (table, solution), sampled, 1000))
-        baselines = score_baselines(table, solution, ["uniform", "first-legal", "optimal"])
-        records.append({
-            "env": env,
-            "game": name,
-            "parameters": dict(game.info.parameters),
-            "optimum": solution.value,
-            "bracket": [solution.lower, solution.upper],
-            "agents": [plain(one) for one in agents],
-            "baselines": [plain(one) for one in baselines],
-        })  # fmt: skip
-    (folder / "results.json").write_text(json.dumps({"tasks": records}))
+            agents.append(write_agent(folder, name, run, (table, solution), sampled, 1000))
+        record = task_record(game, ["uniform", "first-legal", "optimal"])
+        records.append(replace(record, agents=tuple(agents), constant=None))
+    write_results(folder, BenchRecord(tuple(records)))
     return folder
-
-
-def plain(record: AgentRecord | BaselineRecord) -> dict[str, Any]:
-    """What the first format has of a record."""
-    later = {"uses_model", "masked", "hyperparameters", "setting", "system"}
-    found = asdict(record).items()
-    return {name: value for name, value in found if value is not None and name not in later}
 
 
 def bench_here(

@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from html.parser import HTMLParser
 from math import inf
 from pathlib import Path
@@ -17,8 +18,8 @@ from submitted import write_tasks
 
 from solvent import compile_game, make_game
 from solvent.baselines import baseline_policies
-from solvent.benchmark.policies import score_baselines, task_record
-from solvent.benchmark.records import BenchRecord, TaskRecord, read_bench, write_results
+from solvent.benchmark.policies import task_record
+from solvent.benchmark.records import BenchRecord, read_bench, write_results
 from solvent.benchmark.suites import Task, task_game
 from solvent.exact import StoreError, score, solve
 from solvent.exact.learning_curve import read_curve
@@ -200,23 +201,10 @@ def test_the_page_is_written_where_it_is_asked_for(
         write_report(tmp_path / "none", out / "page.html")
 
 
-def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_baseline_that_never_ends_is_in_the_table_and_the_chart(tmp_path: Path) -> None:
     """Up, for ever against the wall of the cliff, at a cost of 1 a step."""
-    cliff = make_game("CliffWalking-v1")
-    monkeypatch.setattr("solvent.report.solved.make_game", lambda name: cliff)
-    table = compile_game(cliff)
-    solution = solve(table)
-    task = TaskRecord(
-        env="CliffWalking-v1",
-        game="CliffWalking-v1",
-        parameters={},
-        optimum=solution.value,
-        bracket=(solution.lower, solution.upper),
-        agents=(),
-        baselines=score_baselines(table, solution, ["first-legal", "optimal"]),
-    )
+    cliff = task_game(Task(environment="CliffWalking-v1"))
+    task = replace(task_record(cliff, ["first-legal", "optimal"]), constant=None)
     write_results(tmp_path, BenchRecord((task,)))
     assert read_bench(tmp_path).tasks == (task,)
     text = render(tmp_path)
@@ -259,14 +247,14 @@ def test_a_game_has_a_page_without_any_training(
 # What the page calls exact is computed from the policies, and what contradicts them is refused
 
 
-GAMES: dict[str, tuple[str, str, dict[str, Any], list[tuple[str, int]]]] = {
+GAMES: dict[str, tuple[str, bool, dict[str, Any], list[tuple[str, int]]]] = {
     "one": (
-        "solvent/Combat-v0",
-        "ff-combat",
+        "solvent/FFCombat-v0",
+        False,
         {"skill_difference": [-1, 1], "stamina": 5, "opponent_stamina": 3, "luck": 2},
         [("ppo", 3), ("dqn", 1)],
     ),
-    "two": ("solvent/Greed-v0", "greed", {"limit": 5, "sides": 3}, [("ppo", 2)]),
+    "two": ("solvent/Greed-v0", True, {"limit": 5, "sides": 3}, [("ppo", 2)]),
 }
 FOUR = ("value", "gap", "normalized", "worst_start_gap")
 
@@ -326,7 +314,7 @@ def test_what_the_policies_contradict_is_refused_by_its_name(
     rows: tuple[tuple[str, str, int, dict[str, Any], str], ...] = (
         ("one", "agents", 3, {"mode_gap": 1e-9}, "agents.3.mode_gap is stated as 1e-09, but comp"),
         ("one", "agents", 1, {"name": "ppo 0"}, "two agents have the name"),
-        ("one", "agents", 1, {"folder": "Combat-v0/ppo-0"}, "two agents have the folder"),
+        ("one", "agents", 1, {"folder": "FFCombat-v0/ppo-0"}, "two agents have the folder"),
         ("one", "baselines", 0, {"name": "genius"}, "baseline of ff-combat is 'genius'"),
         ("two", "agents", 0, {"exploitability": None}, "agents.0.exploitability is stated as None"),
     )
@@ -342,7 +330,7 @@ def test_what_the_policies_contradict_is_refused_by_its_name(
 
 
 def tampered_curve(folder: Path, change: Callable[[list[dict[str, str]]], object]) -> None:
-    path = folder / "Combat-v0" / "ppo-1" / "curve.csv"
+    path = folder / "FFCombat-v0" / "ppo-1" / "curve.csv"
     rows = list(csv.DictReader(path.read_text().splitlines()))
     change(rows)
     lines = [",".join(rows[0]), *(",".join(row.values()) for row in rows)]
@@ -368,7 +356,7 @@ def test_a_curve_that_does_not_end_at_its_policies_says_so(copied: Callable[[str
 @pytest.mark.parametrize("name", ["policy.npz", "policy_mode.npz", "curve.csv"])
 def test_a_missing_or_truncated_file_of_an_agent(copied: Callable[[str], Path], name: str) -> None:
     folder = copied("one")
-    path = folder / "Combat-v0" / "ppo-1" / name
+    path = folder / "FFCombat-v0" / "ppo-1" / name
     path.write_bytes(path.read_bytes()[:40])
     refused(folder, re.escape(str(path)))
     path.unlink()
@@ -377,7 +365,7 @@ def test_a_missing_or_truncated_file_of_an_agent(copied: Callable[[str], Path], 
 
 def test_a_curve_is_not_believed(copied: Callable[[str], Path], tmp_path: Path) -> None:
     folder = copied("one")
-    path = folder / "Combat-v0" / "ppo-0" / "curve.csv"
+    path = folder / "FFCombat-v0" / "ppo-0" / "curve.csv"
     good = path.read_text()
     for line in (
         "9,inf,0,0,0,1",
