@@ -396,15 +396,9 @@ def read_answer(
 def _read_csv(
     path: Path, shapes: tuple[tuple[int, ...], ...], largest: int, actions: Sequence[str]
 ) -> NDArray[Any]:
-    try:
-        # A spreadsheet may put a mark of the order of bytes before the text.
-        text = read_file(path, largest).decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise StoreError(f"{path}: is no text in UTF-8") from error
+    # A spreadsheet may put a mark of the order of bytes before the text.
+    text = read_file(path, largest).decode("utf-8-sig")
     lines = [line for line in text.splitlines() if line.strip()]
-    # Where a comma is the decimal mark, spreadsheets write semicolons between numbers.
-    if lines and ";" in lines[-1]:
-        raise StoreError(f"{path}: has semicolons; expected are commas between numbers like 0.5")
     if lines and not lines[0].lstrip('" +-.')[:1].isdigit():
         [names] = csv.reader([lines.pop(0).lstrip("# ")], skipinitialspace=True)
         if len(names) == 1:  # NumPy writes the names of columns with spaces between them.
