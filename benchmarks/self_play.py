@@ -85,8 +85,8 @@ def self_play(game: TabularGame, algorithm: str, seed: int, out: Path, steps: in
     )
     return Row(
         seed,
-        result.mode_exploitability,
-        result.exploitability,
+        result.curve[-1].mode_gap,
+        result.curve[-1].gap,
         result.modes,
         result.timesteps,
         result.cpu_seconds,

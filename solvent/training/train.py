@@ -44,7 +44,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import astuple, dataclass
 from io import BytesIO
-from math import nan
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
@@ -356,21 +355,6 @@ class TrainingResult:
         """The score of `mode`."""
         return _only(self.mode_scores)
 
-    @property
-    def exploitability(self) -> float:
-        """Mean exploitability of the sampled policies; after self-play, half of NashConv."""
-        return _mean_exploitability(self.scores)
-
-    @property
-    def average_exploitability(self) -> float:
-        """Mean exploitability of the average policies over the seats."""
-        return _mean_exploitability(self.average_scores)
-
-    @property
-    def mode_exploitability(self) -> float:
-        """Mean exploitability of the greedy policies over the seats."""
-        return _mean_exploitability(self.mode_scores)
-
 
 def _only(items: tuple[Item, ...]) -> Item:
     """Return the only item of a tuple.
@@ -384,12 +368,6 @@ def _only(items: tuple[Item, ...]) -> Item:
             f"(policies, modes, scores), none in a game without a table (networks)"
         )
     return items[0]
-
-
-def _mean_exploitability(scores: tuple[Score, ...]) -> float:
-    """Return the mean over some scores; NaN in a one-player game or without scores."""
-    found = [score.exploitability for score in scores if score.exploitability is not None]
-    return sum(found) / len(found) if found else nan
 
 
 def train(
