@@ -38,7 +38,7 @@ from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import comparable_score, learned_exploitability
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.arrays import Floats
-from solvent.model.parameters import check_integer, shown
+from solvent.model.parameters import check_integer
 from solvent.training.algorithms import Watcher
 from solvent.training.environments import NativeVecEnv, without_roles
 from solvent.training.extract import SEATS, extract, extract_seats
@@ -74,19 +74,6 @@ class AveragePolicy:
         # The weights of 1..k sum to k (k + 1) (2 k + 1) / 6, of which the last has k^2.
         share = 6 * self.count / ((self.count + 1) * (2 * self.count + 1))
         self.mean += share * (policy.probabilities - self.mean)
-
-    def restore(self, count: int, mean: Floats) -> None:
-        """Restore the state of another average of the same kind.
-
-        Args:
-            count: Number of policies in it, at least 0.
-            mean: [S, A] mean of the policies.
-
-        Raises:
-            ValueError: If `mean` is not a policy.
-        """
-        TabularPolicy.of(self.game, mean, player=self._player, name="average")
-        self.count, self.mean = count, np.array(mean, np.float64)
 
     def policy(self, name: str = "average") -> TabularPolicy:
         """Return the mean so far as a policy.
@@ -188,16 +175,11 @@ class SelfPlayEnv(NativeVecEnv):
             ValueError: If an array is not of that form.
             KeyError: If an array is missing.
         """
-        saved = state["remembered"]
-        if saved.shape != (2,) or saved.dtype.kind != "i" or saved[0] < -1 or saved[1] < 0:
-            raise ValueError(
-                f"saved remembered is {shown(saved.tolist())}; expected whole numbers from -1 and 0"
-            )
-        self.remembered = int(saved[0])
+        self.remembered, count = map(int, state["remembered"])
         for k, average in enumerate(self.averages):
-            average.restore(int(saved[1]), state[f"average {k}"])
+            average.count, average.mean = count, state[f"average {k}"].copy()
         if self._size:
-            self._set_pool(self._restored(state, min(int(saved[1]), self._size)))
+            self._set_pool(self._restored(state, min(count, self._size)))
         super().set_state(state)
 
     def _set_pool(self, snapshots: list[Snapshot]) -> None:

@@ -73,7 +73,7 @@ from solvent.exact.archive import LARGEST
 from solvent.exact.learning_curve import CurvePoint, Evaluation, Point, read_point
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.files import named_folder
-from solvent.model.parameters import check_integer, is_number, shown
+from solvent.model.parameters import check_integer, shown
 from solvent.training.algorithms import (
     ALGORITHMS,
     SELF_PLAY_ALGORITHMS,
@@ -228,30 +228,17 @@ def _restore_learner(model: BaseAlgorithm, header: dict[str, Any], arrays: Array
     for key, tensor in moments.items():
         parameter, name = key.split("/")
         states.setdefault(int(parameter), {})[name] = tensor
-    optimizer = model.policy.optimizer
-    optimizer.load_state_dict({"state": states, "param_groups": header["groups"]})
-    for weight, state in optimizer.state.items():
-        for name, tensor in state.items():
-            if tensor.shape not in ((), weight.shape):
-                raise ValueError(f"{name} of the optimizer has the shape {tuple(tensor.shape)}")
-    for name, value in header["counters"].items():
-        if name not in _COUNTERS or not is_number(value):
-            raise ValueError(f"counter {name} is {shown(value)}")
-        setattr(model, name, value)
-    for name in LAST_SEEN:
-        if name in arrays:
-            if len(arrays[name]) != model.n_envs:
-                raise ValueError(f"{name} is of {len(arrays[name])} environments")
-            setattr(model, name, arrays[name])
+    model.policy.optimizer.load_state_dict({"state": states, "param_groups": header["groups"]})
+    kept = {name: header["counters"].get(name) for name in _COUNTERS}
+    kept |= {name: arrays.get(name) for name in LAST_SEEN}
+    for name, value in kept.items():
+        if value is not None:
+            setattr(model, name, value)
 
 
 def _restore_replay(buffer: ReplayBuffer, held: Any, arrays: Arrays) -> None:
     """Restore the replay buffer."""
-    position, full, binary = held
-    counts = type(full) is bool and type(position) is int
-    if not (counts and 0 <= position < buffer.buffer_size):
-        raise ValueError(f"the replay buffer is filled up to {shown(position)}")
-    buffer.pos, buffer.full = position, full
+    buffer.pos, buffer.full, binary = held
     for name, array in _contents(buffer).items():
         target, kept = array[: buffer.size()], arrays[f"replay:{name}"]
         if name in binary:

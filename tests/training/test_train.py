@@ -283,16 +283,13 @@ def test_a_checkpoint_is_not_believed(waiting: Path, small: TabularGame) -> None
     whole, arrays = path.read_bytes(), read_raw(path)[1]
     rows: list[tuple[dict[str, Any], dict[str, Any], str]] = [
         ({"request": "other"}, {}, "is of another training than the one in this folder"),
-        ({"counters": {"learn": 3}}, {}, "counter learn is 3"),
-        ({"counters": {"num_timesteps": "many"}}, {}, "counter num_timesteps is 'many'"),
         ({"curve": None}, {}, "lacks curve"),
         ({"curve": [["a", 0, 0, 0, 0, 0]]}, {}, "timesteps is 'a'"),
         ({"groups": []}, {}, "not a checkpoint of this training"),
         ({"python": [3, [2**70] * 625, None]}, {}, "not a checkpoint of this training"),
-        ({"replay": [9999, False, []]}, {}, "the replay buffer is filled up to 9999"),
-        ({"replay": [9999, True, []]}, {}, "the replay buffer is filled up to 9999"),
+        ({"replay": [9999, False, []]}, {}, "not a checkpoint of this training"),
     ]
-    for kind in ("policy:", "moments:", "env:", "replay:", "_last_obs"):
+    for kind in ("policy:", "env:", "replay:"):
         name = max((n for n in arrays if n.startswith(kind)), key=lambda n: arrays[n].size)
         rows.append(({}, {name: arrays[name][: len(arrays[name]) // 2]}, str(path)))
         if kind in ("policy:", "env:"):
