@@ -255,7 +255,7 @@ def test_play_follows_its_input_and_takes_an_opponent(tmp_path: Path) -> None:
     save_policy(tmp_path / "theirs.npz", TabularPolicy.uniform(compile_game(Pig(target=10))))
     words = ("play", "pig", "--target", "10", "--player", "1", "--against")
     for opponent in ("uniform", str(tmp_path / "theirs.npz")):
-        assert "You are player B;" in said(*words, opponent, input="q\n")
+        assert "You are player B." in said(*words, opponent, input="q\n")
 
 
 def test_the_list_takes_every_name_that_solve_takes() -> None:

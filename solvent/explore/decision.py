@@ -117,19 +117,6 @@ def expected(found: Sequence[ValuedOutcome]) -> float:
     return sum(one.probability * (one.reward + one.value) for one in found)
 
 
-def joint_action(solved: SolvedGame, state: Any, player: int, action: int) -> JointAction:
-    """Combine a player's action with the other player's only one.
-
-    Args:
-        solved: The game.
-        state: The state, in which the other player has no choice.
-        player: The player who chooses.
-        action: The action of that player.
-    """
-    legal = solved.game.legal_actions(state)
-    return tuple(action if seat == player else own[0] for seat, own in enumerate(legal))
-
-
 def choice_in(solved: SolvedGame, state: Any) -> Choice:
     """Return the choice in a state.
 
@@ -185,10 +172,8 @@ def why_tied(solved: SolvedGame, choice: Choice) -> str:
     reply = max(choice.replies, key=lambda one: one.chance, default=None)
     values = set()
     for one in best[:_MOST_COMPARED]:
-        alone = joint_action(solved, choice.state, choice.player, one.number)
-        found = results(
-            solved, choice.state, alone if reply is None else (one.number, reply.number)
-        )
+        given = {choice.player: one.number} | ({1: reply.number} if reply else {})
+        found = results(solved, choice.state, Line(solved, choice.state).drawn(given, None))
         values |= {round(result.reward + result.value, _TIED_DECIMALS) + 0.0 for result in found}
     if len(values) > 1:
         return f"{begin}The results differ, but have the same mean."

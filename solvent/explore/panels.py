@@ -18,7 +18,6 @@ from solvent.explore.decision import (
     Choice,
     expected,
     exploit,
-    joint_action,
     knobs_of,
     locked_policy,
     matrix,
@@ -383,11 +382,11 @@ def _results_panel(explorer: Subject, view: View, choice: Choice) -> Values:
     """Return the possible outcomes of an action, or of a pair of actions."""
     here, solved = view.here, explorer.solved
     action = _asked(choice.actions, view, "why")
-    joint = joint_action(solved, choice.state, choice.player, action.number)
-    name = action.name
+    given, name = {choice.player: action.number}, action.name
     if choice.replies:
         reply = _asked(choice.replies, view, "reply")
-        joint, name = (action.number, reply.number), f"{name} against {reply.name}"
+        given[1], name = reply.number, f"{name} against {reply.name}"
+    joint = here.drawn(given, None)
     found = results(solved, choice.state, joint)
     scale = ValueScale(solved.game.info, choice.player)
     others = found[MOST_RESULTS:]

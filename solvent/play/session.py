@@ -22,7 +22,7 @@ from solvent.model import (
     against,
     cached_table,
 )
-from solvent.model.game import Alternating, words
+from solvent.model.game import words
 from solvent.model.parameters import check_integer
 from solvent.model.progress import OnProgress
 from solvent.model.registry import make_game, spec_of
@@ -126,10 +126,6 @@ class Record:
         return sum(decision.cost for decision in self.decisions)
 
 
-class LeaveError(Exception):
-    """The person leaves the game."""
-
-
 class Session:
     """One episode of a game: a person, an opponent and the dice.
 
@@ -172,13 +168,8 @@ class Session:
         half = "; a tie counts half" if info.unit == WINS_OR_TIES else ""
         lines = [*rules, "", f"You play {goal}{half}."]
         if info.players == 2:
-            when = "; both sides choose at once"
-            if isinstance(self.game, Alternating):
-                first = self.game.turn(self.line.start)
-                when = f"; {self.words.player_name(first)} moves first"
-                when = " and move first" if first == self.player else when
             you = self.words.player_name(self.player)
-            lines.append(f"You are {you}{when}. Your opponent {self.rival}.")
+            lines.append(f"You are {you}. Your opponent {self.rival}.")
         commands = "Answer by number or name, `?` for advice, `help` for the rules, `q` to leave."
         return [*lines, commands]
 
@@ -191,7 +182,7 @@ class Session:
         try:
             while not self.line.over:
                 self._move()
-        except (EOFError, KeyboardInterrupt, LeaveError):
+        except (EOFError, KeyboardInterrupt):
             self.show("")
             self.show("You leave the game.")
         else:
@@ -285,7 +276,7 @@ class Session:
                 return answers[answer]
             match answer:
                 case "q" | "quit":
-                    raise LeaveError
+                    raise EOFError
                 case "h" | "help":
                     lines = self.help(names)
                 case "?":

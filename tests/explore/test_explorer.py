@@ -34,7 +34,7 @@ from solvent.exact import (
 from solvent.exact.layered.folder import LayerFolder
 from solvent.exact.layered.solve import solve_layers
 from solvent.explore import Explorer, Library, decision, drawn_grid, learning, make_app
-from solvent.explore.decision import choice_in, expected, joint_action, matrix, results
+from solvent.explore.decision import choice_in, expected, matrix, results
 from solvent.explore.explorer import live_grid_page, render
 from solvent.explore.learning import EPISODES, MOST_SWEEPS, Course, methods_for, settings_of
 from solvent.explore.server import LARGEST_UPLOAD, LONGEST_ADDRESS, is_loopback, make_page_server
@@ -42,6 +42,7 @@ from solvent.explore.states import States
 from solvent.games.football_clock.layers import FootballLayers
 from solvent.games.football_clock.solution import TimedSolution
 from solvent.model import TabularPolicy, ValueScale, check_game, make_game
+from solvent.play.line import Line
 from solvent.tabular import ALGORITHMS
 
 # The pages without a browser: their numbers are the solver's, and strange input gets a message
@@ -96,7 +97,7 @@ def test_the_board_shows_the_solvers_numbers_which_are_means_over_results(name: 
                 np.testing.assert_allclose(found, [one.value for one in values], atol=1e-6)
             continue
         for one in choice.actions:
-            found = results(game, state, joint_action(game, state, choice.player, one.number))
+            found = results(game, state, Line(game, state).drawn({choice.player: one.number}, None))
             assert sum(result.probability for result in found) == pytest.approx(1, abs=1e-12)
             assert scale.of(expected(found)) == pytest.approx(one.value, abs=1e-9)
 
