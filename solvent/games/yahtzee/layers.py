@@ -8,7 +8,7 @@ follow from those of the next cards (:mod:`~.turn_kernel`).
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields
-from functools import cached_property, lru_cache
+from functools import cached_property
 from itertools import combinations
 from math import comb
 from typing import Any, NamedTuple, Self, cast
@@ -307,22 +307,10 @@ class YahtzeeSolution(LayeredSolution):
 
     def _turn(self, state: Turn) -> tuple[TurnValues, int]:
         """Return the values of a state's turn, and the number of its roll."""
-        card = Turn((), self.game.rolls, state.open, state.upper, state.bonus)
-        try:
-            hand = self.layers.hand_of[state.dice]
-            if not (0 <= state.rolls < self.game.rolls and self.layers.is_card(card)):
-                raise KeyError
-            return self._values(card), hand
-        except (KeyError, TypeError, IndexError):
-            raise ValueError(f"{shown(state)} is not a state of {self.game.info.name}") from None
-
-    @cached_property
-    def _values(self) -> Any:
-        """Return a function for the values of a card's turn, with a small cache."""
-
-        def found(card: Turn) -> TurnValues:
-            filled = self.layers.filled(card)
-            cards = Cards(filled, int(card.bonus), np.array([card.upper]))
-            return self.layers.turn(cards, self.after(filled.bit_count()))
-
-        return lru_cache(maxsize=64)(found)
+        layers, card = self.layers, Turn((), self.game.rolls, *state[2:])
+        hand = layers.hand_of.get(state.dice)
+        if hand is None or not 0 <= state.rolls < self.game.rolls or not layers.is_card(card):
+            raise ValueError(f"{shown(state)} is not a state of {self.game.info.name}")
+        filled = layers.filled(card)
+        cards = Cards(filled, int(card.bonus), np.array([card.upper]))
+        return layers.turn(cards, self.after(filled.bit_count())), hand
