@@ -1,7 +1,8 @@
 """The states of a gamebook, pages at which play has stopped, and how they are drawn."""
 
-from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Self, TypeAlias
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Self, TypeAlias
 
 from solvent.games.gamebook.book import Book, Fight
 from solvent.model.scene import Cell, Gauge, Part, Prose, Scene
@@ -47,6 +48,37 @@ class Page(NamedTuple):
     def decision(self) -> Self:
         """The page without the hero's state, equal for all pages at one decision of the book."""
         return self._replace(values=(), local=())
+
+
+@dataclass(frozen=True, eq=False)
+class PageLayout:
+    """The live fields of pages at a position, whose values and local numbers make a row.
+
+    Attributes:
+        at: The position.
+        fields: [L] indices of the live fields, ascending.
+        count: Number of fields of the book.
+    """
+
+    at: Position
+    fields: tuple[int, ...]
+    count: int
+
+    def known(self, values: Values, local: Local) -> Page:
+        """The page with those of the values that matter."""
+        return self.page([*(values[field] for field in self.fields), *local])
+
+    def page(self, row: Sequence[Any]) -> Page:
+        """The page of a row."""
+        values: list[int | None] = [None] * self.count
+        for field, value in zip(self.fields, row, strict=False):
+            values[field] = value
+        section, block, step, ending = self.at
+        return Page(section, block, step, tuple(values), tuple(row[len(self.fields) :]), ending)
+
+    def row(self, page: Page) -> list[int]:
+        """The row of a page; 0 for a field that is not known."""
+        return [page.values[field] or 0 for field in self.fields] + list(page.local)
 
 
 class FinalState(NamedTuple):

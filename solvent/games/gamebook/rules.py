@@ -57,6 +57,7 @@ from solvent.games.gamebook.page import (
     FinalState,
     Local,
     Page,
+    PageLayout,
     Position,
     Values,
     page_scene,
@@ -111,7 +112,7 @@ class Gamebook(Words):
     forget: bool = True
     name: str = ""
     keep: tuple[str, ...] = ()
-    _kept: dict[Position, tuple[bool, ...]] = field(default_factory=dict, init=False, repr=False)
+    _layouts: dict[Position, PageLayout] = field(default_factory=dict, init=False, repr=False)
     _repeats: dict[tuple[Place, Values], Odds] = field(default_factory=dict, init=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -277,7 +278,7 @@ class Gamebook(Words):
 
     def from_reader(self, state: Page) -> Page:
         """Return the page of this game for a page of :meth:`for_reader`."""
-        return state._replace(values=self._remembered(state.at, state.values))
+        return self.layout(state.at).known(state.values, state.local)
 
     def observe(self, state: Page, player: int) -> NDArray[np.float32]:
         """Return place, step, ending, fields and local numbers over their maxima; 0 if unknown."""
@@ -557,16 +558,15 @@ class Gamebook(Words):
     def _page(
         self, node: PlacedBlock, step: str, values: Values, local: Local = (), ending: str = ""
     ) -> Page:
-        at = (*node.place, step, ending)
-        return Page(*node.place, step, self._remembered(at, values), local, ending)
+        return self.layout((*node.place, step, ending)).known(values, local)
 
-    def _remembered(self, at: Position, values: Values) -> Values:
-        """Return values without those that no longer matter."""
-        kept = self._kept.get(at)
-        if kept is None:
+    def layout(self, at: Position) -> PageLayout:
+        """Return the fields that pages at a position have."""
+        if at not in self._layouts:
             live = self.liveness.live(at)
-            kept = self._kept[at] = tuple(name in live for name in self.book.fields)
-        return tuple([v if keep else None for v, keep in zip(values, kept, strict=True)])
+            fields = tuple(i for i, name in enumerate(self.book.fields) if name in live)
+            self._layouts[at] = PageLayout(at, fields, len(self.book.fields))
+        return self._layouts[at]
 
 
 def _moment(page: Page) -> FightState:

@@ -14,13 +14,14 @@ from bisect import bisect_right
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any, Self, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
 from solvent.games.gamebook.book import Place
-from solvent.games.gamebook.page import Page, Position
+from solvent.games.gamebook.page import Page, PageLayout, Position
 from solvent.model.arrays import Ints, members
 from solvent.model.cache import Packed
 from solvent.model.tabular import RationalGame, TabularGame
@@ -28,33 +29,6 @@ from solvent.model.walk import CollectedArrays, TooManyStatesError
 
 Columns = NDArray[np.int32]
 """[n, L + K]: L live fields and K local numbers of n pages at one position."""
-
-
-@dataclass(frozen=True, eq=False)
-class PageLayout:
-    """The meaning of the columns of pages at a position.
-
-    Attributes:
-        at: The position.
-        fields: [L] indices of the live fields, ascending.
-        count: Number of fields of the book.
-    """
-
-    at: Position
-    fields: tuple[int, ...]
-    count: int
-
-    def page(self, row: Sequence[int]) -> Page:
-        """The page of a row of columns."""
-        values: list[int | None] = [None] * self.count
-        for field, value in zip(self.fields, row, strict=False):
-            values[field] = value
-        section, block, step, ending = self.at
-        return Page(section, block, step, tuple(values), tuple(row[len(self.fields) :]), ending)
-
-    def row(self, page: Page) -> list[int]:
-        """The columns of a page; 0 for a field that is not known."""
-        return [page.values[field] or 0 for field in self.fields] + list(page.local)
 
 
 def grouped(columns: Columns) -> tuple[Ints, Ints]:
@@ -113,15 +87,15 @@ class Pages(Sequence[Page]):
     @classmethod
     def unpacked(cls, packed: Packed) -> Self:
         """Make the pages that :meth:`packed` has packed."""
-        start, batches, used = [0], [], 0
-        for at, fields, count, (pages, width) in packed.header["batches"]:
-            cells = packed.arrays["cells"][used : used + pages * width]
-            batches.append(
-                (PageLayout(tuple(at), tuple(fields), count), cells.reshape(pages, width))
+        shapes = [shape for *_, shape in packed.header["batches"]]
+        ends = np.cumsum([0, *(pages * width for pages, width in shapes)])
+        batches = [
+            (PageLayout(tuple(at), tuple(fields), count), cells.reshape(shape))
+            for (at, fields, count, shape), cells in zip(
+                packed.header["batches"], np.split(packed.arrays["cells"], ends[1:-1]), strict=True
             )
-            start.append(start[-1] + pages)
-            used += pages * width
-        return cls(start, batches)
+        ]
+        return cls([0, *accumulate(pages for pages, _ in shapes)], batches)
 
 
 Arrivals: TypeAlias = list[tuple[Columns, Ints]]
@@ -140,7 +114,6 @@ class Tabulation:
         self._game = game
         self._width = len(game.info.actions[0])
         self._max_states = max_states
-        self._layouts: dict[Position, PageLayout] = {}
         self._numbers: dict[Fraction, int] = {}
         self._arrivals: dict[Place, dict[Position, Arrivals]] = {}
         self._seen: dict[Position, tuple[Columns, Ints]] = {}
@@ -157,21 +130,14 @@ class Tabulation:
         """
         game = self._game
         start = game.initial()
-        layout = self._layout((0, 0, "", ""))
+        layout = game.layout((0, 0, "", ""))
         self._expand(layout, np.array([layout.row(outcome.state) for outcome in start], np.int32))
         for place in game.place_number:
             while arrivals := self._arrivals.pop(place, None):
                 for at, found in sorted(arrivals.items()):
-                    self._arrive(self._layout(at), found)
+                    self._arrive(self._game.layout(at), found)
             self._seen.clear()
         return self._assembled({i: outcome.probability for i, outcome in enumerate(start)})
-
-    def _layout(self, at: Position) -> PageLayout:
-        if at not in self._layouts:
-            book, live = self._game.book, self._game.liveness.live(at)
-            fields = tuple(i for i, name in enumerate(book.fields) if name in live)
-            self._layouts[at] = PageLayout(at, fields, len(book.fields))
-        return self._layouts[at]
 
     def _arrive(self, layout: PageLayout, arrivals: Arrivals) -> None:
         """Number the new pages, set the targets of the outcomes, and expand the new pages."""
@@ -262,7 +228,9 @@ class Tabulation:
                         what = "a probability is below 10^-323, too small for a float"
                         raise ValueError(f"section {page.section}: {what}; make it larger")
                     at = outcome.state.at
-                    reached.setdefault(at, {})[len(entries)] = self._layout(at).row(outcome.state)
+                    reached.setdefault(at, {})[len(entries)] = self._game.layout(at).row(
+                        outcome.state
+                    )
                     two = (outcome.probability, Fraction(outcome.reward))
                     p, reward = (numbers.setdefault(n, len(numbers)) for n in two)
                     entries.append((rank, p, reward))
@@ -273,7 +241,7 @@ class Tabulation:
             pages = np.zeros((len(entries), len(next(iter(rows.values())))), np.int32)
             pages[list(rows)] = list(rows.values())
             target_of[list(rows)] = number
-            targets.append((self._layout(at), pages))
+            targets.append((self._game.layout(at), pages))
         columns_of = np.array(entries, np.int64).reshape(-1, 3).T
         return legal, np.array(start), np.vstack((columns_of, target_of)), targets
 
