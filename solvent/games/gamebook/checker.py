@@ -10,7 +10,6 @@ disciplines than are picked.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from itertools import combinations
 from math import prod
 from typing import Literal, TypeAlias
 
@@ -105,7 +104,9 @@ def _check_rows(book: Book, node: PlacedBlock) -> Iterator[Found]:
 
 def _check_branch(book: Book, node: PlacedBlock) -> Iterator[Found]:
     """Check that at most one condition of a branch holds."""
-    for first, second, example in overlaps(book, [case.when for case in node.exit[:-1]]):
+    found = overlap(book, [case.when for case in node.exit[:-1]])
+    if found is not None:
+        first, second, example = found
         message = f"the conditions of the cases {first} and {second} hold both{example}"
         cure = "and the first applies; let only one of them hold"
         yield node.inner[second].path, f"{message}, {cure}", "warning"
@@ -118,31 +119,32 @@ _MOST_EVALUATED = 2_000_000
 _MOST_NAMES = 24
 
 
-def overlaps(hero: Hero, conditions: Sequence[Expression]) -> Iterator[tuple[int, int, str]]:
-    """Yield the pairs of conditions that can hold at once; none if there are too many values.
+def overlap(hero: Hero, conditions: Sequence[Expression]) -> tuple[int, int, str] | None:
+    """Find two conditions that can hold at once; None if there are none, or too many values.
 
     Args:
         hero: The fields that bound the values.
         conditions: The conditions, in their order.
 
-    Yields:
+    Returns:
         The indices of two conditions, and values for which both hold, as ``" with gold = 3"``.
     """
     used = sorted(frozenset().union(*map(names, conditions)))
     ranges = [range(hero.ranges[name][0], hero.ranges[name][1] + 1) for name in used]
-    evaluated = len(conditions) * prod(map(len, ranges))
-    if evaluated > _MOST_EVALUATED or len(used) > _MOST_NAMES:
-        return
+    size = prod(map(len, ranges))
+    if not 0 < len(conditions) * size <= _MOST_EVALUATED or len(used) > _MOST_NAMES:
+        return None
     grids = np.meshgrid(*ranges, indexing="ij")
     values = {name: grid.ravel() for name, grid in zip(used, grids, strict=True)}
-    possible = _possible(hero, values)
-    holds = [np.atleast_1d(evaluate(c, values) != 0) & possible for c in conditions]
-    for (first, one), (second, other) in combinations(enumerate(holds), 2):
-        both = one & other
-        if both.any():
-            at = int(both.argmax())
-            told = ", ".join(f"{name} = {numbers[at]}" for name, numbers in values.items())
-            yield first, second, f" with {told}" if told else ""
+    found = [np.broadcast_to(evaluate(c, values) != 0, size) for c in conditions]
+    holds = np.array(found) & _possible(hero, values)
+    several = holds.sum(axis=0) > 1
+    if not several.any():
+        return None
+    at = int(several.argmax())
+    first, second, *_ = np.flatnonzero(holds[:, at]).tolist()
+    told = ", ".join(f"{name} = {numbers[at]}" for name, numbers in values.items())
+    return first, second, f" with {told}" if told else ""
 
 
 def _possible(hero: Hero, values: Mapping[str, NDArray[np.int64]]) -> NDArray[np.bool_]:

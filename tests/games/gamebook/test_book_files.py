@@ -22,7 +22,7 @@ from refusals import assert_refused
 
 from solvent.games.gamebook import loader
 from solvent.games.gamebook.book import WAYS_ON, Book, Fight
-from solvent.games.gamebook.checker import overlaps
+from solvent.games.gamebook.checker import overlap
 from solvent.games.gamebook.expressions import (
     ExpressionError,
     bounds,
@@ -585,7 +585,7 @@ SMALL = small("  1: {ending: won}\n")
 
 
 @given(CONDITIONS)
-def test_overlaps_are_those_of_all_states(texts: list[str]) -> None:
+def test_an_overlap_is_one_of_all_states(texts: list[str]) -> None:
     conditions = [parse(text.replace("count(bag)", "(rope + meal)")) for text in texts]
     used = sorted(set().union(*map(names, conditions)))
     ranges = [range(SMALL.fields[n].low, SMALL.fields[n].high + 1) for n in used]
@@ -598,11 +598,20 @@ def test_overlaps_are_those_of_all_states(texts: list[str]) -> None:
         if picked > 1 or (picked == 0 and "hunting" in state and "tracking" in state):
             continue
         holding.append([bool(evaluate(c, state)) for c in conditions])
-    assert {(i, j) for i, j, _ in overlaps(SMALL, conditions)} == {
+    expected = {
         (i, j)
         for i, j in combinations(range(len(conditions)), 2)
         if any(row[i] and row[j] for row in holding)
     }
+    found = overlap(SMALL, conditions)
+    assert found is None if not expected else found is not None and found[:2] in expected
+
+
+def test_a_branch_of_many_cases_that_overlap_is_checked_at_once(tmp_path: Path) -> None:
+    cases = "".join(f"{{when: gold + luck >= {n}, ending: won}}, " for n in range(1, 20))
+    sections = "".join(f"  {n}: {{branch: [{cases}{{goto: {n + 1}}}]}}\n" for n in range(1, 100))
+    found = faults(f"{HERO}sections:\n{sections}  100: {{ending: lost}}\n", tmp_path)
+    assert [p.section for p in found if "hold both" in p.message] == list(range(1, 100))
 
 
 # Stories of Twine become books with the same graph and text
