@@ -78,7 +78,7 @@ def write(name: str, picture: Picture) -> Path:
     """Play the episode and write its animation."""
     game = solvent.make_game(picture.game, **picture.parameters)
     states = list(episode(game, picture))
-    screen = Screen.for_states(game, states)
+    screen = Screen(game, states)
     drawings = dict.fromkeys(map(game.draw, states))  # what looks the same is shown once
     frames = [Image.fromarray(screen.picture(text)) for text in drawings]
     if (full := frames[0].width) > WIDTH:

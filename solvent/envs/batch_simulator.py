@@ -12,7 +12,7 @@ that reports who has a choice, what is legal, and what a player sees, and makes 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Protocol, cast, runtime_checkable
 
 import gymnasium as gym
@@ -121,10 +121,6 @@ class BatchSimulator(RunningEpisodes):
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
         """Return new arrays: observations [k, D] and masks [k, A] of chosen environments or all."""
 
-    @abstractmethod
-    def examples(self) -> Iterable[Any]:
-        """A fixed sample of states that includes the largest drawings."""
-
     def extra_info(self) -> dict[str, Batch]:
         """Return additional entries of the info, arrays [n] by name."""
         return {}
@@ -232,14 +228,6 @@ class SeatSimulator(BatchSimulator):
         return {"side": range(len(self.seats)), "opponent": range(len(self.opponents))}
 
 
-DRAWINGS_MEASURED = 4096
-
-
-def spread_states(game: TabularGame) -> Sequence[Any]:
-    """Return at most 4096 states, evenly spaced."""
-    return cast(Sequence[Any], game.states[:: -(-game.n_states // DRAWINGS_MEASURED)])
-
-
 class Simulation(RunningEpisodes):
     """Running episodes of a two-player game whose seats share action and observation spaces.
 
@@ -309,9 +297,6 @@ class Sampler(Protocol):
         Raises:
             ValueError: If the game has no observations of this form.
         """
-
-    def examples(self) -> Sequence[Any]:
-        """A fixed sample of states that includes the largest drawings."""
 
 
 class Player(Protocol):

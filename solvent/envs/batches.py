@@ -6,7 +6,7 @@ that has no table.
 """
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -20,7 +20,6 @@ from solvent.envs.batch_simulator import (
     Sampler,
     SeatSimulator,
     Simulation,
-    spread_states,
 )
 from solvent.envs.kernels import draw_actions, draw_entries
 from solvent.envs.sampling import (
@@ -86,9 +85,6 @@ class TableSimulator(BatchSimulator):
 
     def state(self, i: int) -> Any:
         return self.game.states[self.arrays["state"].item(i)]
-
-    def examples(self) -> Sequence[Any]:
-        return spread_states(self.game)
 
     def index_ranges(self) -> dict[str, range]:
         return {**super().index_ranges(), "state": range(self.game.n_states)}
@@ -539,6 +535,3 @@ class SimulatedSeatBatch(SeatSimulator):
 
     def state(self, i: int) -> Any:
         return self.simulation.state(i)
-
-    def examples(self) -> Iterable[Any]:
-        return self.sampler.examples()

@@ -196,30 +196,27 @@ class EnvironmentBase:
         if self.render_mode == "ansi":
             return text
         if self._screen is None:
-            from solvent.envs.rendering import Screen
+            from solvent.envs.rendering import Screen, measured_states
 
-            self._screen = Screen.for_states(self.rules, self.simulator.examples())
+            self._screen = Screen(self.rules, measured_states(self.rules, self.simulator.game))
         if self.render_mode == "rgb_array":
             return self._screen.picture(text)
         return self._screen.show(text, self.metadata["render_fps"])
 
     def close(self) -> None:
         """Close the window, if there is one."""
-        if self._screen is not None:
-            self._screen.close()
-            self._screen = None
+        if self.render_mode == "human":
+            import pygame
+
+            pygame.display.quit()
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
-        """Return an independent copy; it shares immutable data, and has no window."""
+        """Return an independent copy; it shares immutable data."""
         memo.update((id(shared), shared) for shared in self.simulator.shared)
         twin = object.__new__(type(self))
         memo[id(self)] = twin
-        twin.__dict__.update(deepcopy(self.__getstate__(), memo))
+        twin.__dict__.update(deepcopy(self.__dict__, memo))
         return twin
-
-    def __getstate__(self) -> dict[str, Any]:
-        """Return the state without the window."""
-        return {**self.__dict__, "_screen": None}
 
 
 class Env(EnvironmentBase, gym.Env[Any, np.int64]):

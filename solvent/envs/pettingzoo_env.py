@@ -17,7 +17,7 @@ resets continue it.
 """
 
 from bisect import bisect_right
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
 import numpy as np
@@ -27,7 +27,7 @@ from gymnasium.utils import seeding
 from numpy.typing import NDArray
 from pettingzoo import AECEnv, ParallelEnv
 
-from solvent.envs.batch_simulator import Sampler, Simulation, spread_states
+from solvent.envs.batch_simulator import Sampler, Simulation
 from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
@@ -116,9 +116,6 @@ class JointEpisode:
     def state(self, i: int = 0) -> Any:
         """Return the state of the rules; there is only episode 0."""
         return self.game.states[self._at]
-
-    def examples(self) -> Sequence[Any]:
-        return spread_states(self.game)
 
     def move(self, actions: tuple[int, int]) -> tuple[float, float]:
         """Play a legal action of each player, and go on to the next choice.
@@ -216,9 +213,6 @@ class SimulatedJointEpisode:
 
     def state(self, i: int = 0) -> Any:
         return self._simulation.state(i)
-
-    def examples(self) -> Iterable[Any]:
-        return self._sampler.examples()
 
 
 class _TwoPlayerEnv(EnvironmentBase):

@@ -12,13 +12,13 @@ width.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from solvent.model import Game
+from solvent.model import Game, TabularGame
 
 if TYPE_CHECKING:
     import pygame
@@ -51,30 +51,39 @@ _RUN = re.compile(r"(?P<gauge>[█░]+)|(?P<pitch>▒+[^▒]+▒+)|[^\s█░]+
 _WORD = re.compile(r"\w\w|\w/\w")
 
 
+# Number of states of a table whose drawings are measured.
+_MEASURED = 4096
+
+
+def measured_states(rules: Game, game: TabularGame | None) -> Sequence[Any]:
+    """Return a fixed sample of states that includes the largest drawings.
+
+    Args:
+        rules: The game. If it has no table, it may have a method ``examples()`` that returns them.
+        game: Its table, of which the sample is spread evenly, or None.
+    """
+    if game is not None:
+        return cast(Sequence[Any], game.states[:: -(-game.n_states // _MEASURED)])
+    starts = [outcome.state for outcome in rules.initial()]
+    return [*starts, *getattr(rules, "examples", list)()]
+
+
 class Screen:
     """Paints the drawings of one game, all in one size.
 
+    The size does not depend on the state that is shown, as makers of videos require.
+
     Args:
-        columns: Width of the grid in cells; longer lines are cut off.
-        rows: Height of the grid in cells.
-        title: Title of the window.
+        rules: The game.
+        states: States that include the largest drawings; longer lines are cut off.
     """
 
-    def __init__(self, columns: int, rows: int, title: str) -> None:
-        self.size = (columns * CELL[0] + 2 * MARGIN, rows * CELL[1] + 2 * MARGIN)
-        self._title = title
-        self._window: pygame.Surface | None = None
-        self._clock: Any = None
-
-    @classmethod
-    def for_states(cls, rules: Game, states: Iterable[Any]) -> Screen:
-        """Return a screen as large as the largest drawing of the given states.
-
-        The size does not depend on the state that is shown, as makers of videos require.
-        """
+    def __init__(self, rules: Game, states: Iterable[Any]) -> None:
         drawings = [rules.draw(state).split("\n") for state in states]
         columns = max(len(line) for lines in drawings for line in lines)
-        return cls(columns, max(map(len, drawings)), f"Solvent: {rules.info.name}")
+        rows = max(map(len, drawings))
+        self.size = (columns * CELL[0] + 2 * MARGIN, rows * CELL[1] + 2 * MARGIN)
+        self._title = f"Solvent: {rules.info.name}"
 
     def picture(self, text: str) -> NDArray[np.uint8]:
         """Return a drawing as an RGB array [height, width, 3]."""
@@ -84,26 +93,18 @@ class Screen:
         return np.ascontiguousarray(pixels.transpose(1, 0, 2))
 
     def show(self, text: str, frames_per_second: float) -> None:
-        """Show a drawing in the window, opened by the first call, and wait for the frame to end."""
+        """Show a drawing in the window, opened if it is not, and wait for the frame to end."""
         import pygame
 
-        if self._window is None:
-            pygame.display.init()
+        pygame.display.init()
+        window = pygame.display.get_surface()
+        if window is None or window.get_size() != self.size:
             pygame.display.set_caption(self._title)
-            self._window = pygame.display.set_mode(self.size)
-            self._clock = pygame.time.Clock()
-        self._window.blit(self._paint(text), (0, 0))
+            window = pygame.display.set_mode(self.size)
+        window.blit(self._paint(text), (0, 0))
         pygame.event.pump()
         pygame.display.flip()
-        self._clock.tick(frames_per_second)
-
-    def close(self) -> None:
-        """Close the window, if it was opened."""
-        if self._window is not None:
-            import pygame
-
-            pygame.display.quit()
-            self._window = None
+        pygame.time.wait(round(1000 / frames_per_second))
 
     def _paint(self, text: str) -> pygame.Surface:
         import pygame

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
@@ -11,7 +10,7 @@ import numpy as np
 from gymnasium import spaces
 from numpy.typing import NDArray
 
-from solvent.envs.batch_simulator import Simulation, spread_states
+from solvent.envs.batch_simulator import Simulation
 from solvent.envs.kernels import draw_actions
 from solvent.model import Game, TabularGame, TabularPolicy, compile_game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -29,9 +28,6 @@ class TableSampler:
 
     def simulation(self, n: int, observation: str = "vector") -> TableSimulation:
         return TableSimulation(self.rules, self.table, n)
-
-    def examples(self) -> Sequence[Any]:
-        return spread_states(self.table)
 
 
 class TableSimulation(Simulation):

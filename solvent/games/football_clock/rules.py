@@ -489,6 +489,14 @@ class TimedFootball(ChartFootball):
         won = self._score_text(state.margin).replace("leads", "has won")
         return (Prose("", ("play is over" if self.for_points else f"play is over; {won}",)),)
 
+    def examples(self) -> list[TimedPosition]:
+        """Return positions with the largest drawings: calls in both formations, and a time-out."""
+        rules, clock, [begins] = self.loaded_ruleset, self.loaded_clock, self.initial()
+        middle = first_down_at(rules, rules.field // 2)._replace(down=rules.downs)
+        call = begins.state._replace(phase="call", margin=-clock.largest_margin, **middle._asdict())
+        waits = call._replace(phase="time-out", follows="call", asked=0, saved=call.ticks)
+        return [call, call._replace(punting=True), waits]
+
     def decisions(self, state: TimedPosition) -> tuple[str, ...]:
         """Say also what a time-out would save."""
         if state.phase != "time-out":

@@ -32,7 +32,7 @@ from solvent.envs.kernels import advance, draw_of, pick
 from solvent.envs.sampling import inverse_cdf
 from solvent.exact.compilation import kernel
 from solvent.games.football.packed import Arrays, PackedRules, pack_rules
-from solvent.games.football.situation import Situation, first_down_at, situation_at
+from solvent.games.football.situation import Situation, situation_at
 from solvent.games.football_clock.rules import TimedFootball, TimedPosition
 from solvent.model import Game
 from solvent.model.arrays import Bools, Floats, Ints
@@ -421,14 +421,6 @@ class TimedFootballSampler:
 
     def simulation(self, n: int, observation: str = "vector") -> "TimedFootballSimulation":
         return TimedFootballSimulation(self, n, observation)
-
-    def examples(self) -> list[TimedPosition]:
-        """Return positions with the largest drawings: calls in both formations, and a time-out."""
-        rules, clock, [begins] = self.packed.ruleset, self.rules.loaded_clock, self.rules.initial()
-        middle = first_down_at(rules, rules.field // 2)._replace(down=rules.downs)
-        call = begins.state._replace(phase="call", margin=-clock.largest_margin, **middle._asdict())
-        waits = call._replace(phase="time-out", follows="call", asked=0, saved=call.ticks)
-        return [call, call._replace(punting=True), waits]
 
     def write(self, records: NDArray[Any], i: int, state: TimedPosition) -> None:
         """Make an episode stand where a position of the rules says."""

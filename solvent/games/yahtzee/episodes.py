@@ -1,6 +1,6 @@
 """Episodes of Yahtzee that are sampled without a table, from the arrays of the rules."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -12,7 +12,7 @@ from solvent.envs.batch_simulator import Batch, BatchSimulator
 from solvent.envs.kernels import advance, draw_of
 from solvent.games.yahtzee.arrays import Int32s, RuleArrays, rules_arrays
 from solvent.games.yahtzee.layers import YahtzeeLayers
-from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, UPPER, YAHTZEE, Turn, Yahtzee
+from solvent.games.yahtzee.rules import LARGEST_POINTS, OVER, Turn, Yahtzee
 from solvent.games.yahtzee.turn_kernel import end_of, fill
 from solvent.model.arrays import Bools, Ints
 from solvent.model.compiled import njit
@@ -254,9 +254,6 @@ class YahtzeeEpisodes(BatchSimulator):
         dice = tuple(self._rules.dice[hand].tolist()) if hand else ()
         return Turn(dice, rolls, left, upper, bool(bonus)) if left else OVER
 
-    def examples(self) -> Sequence[Turn]:
-        return YahtzeeSampler(self.rules).examples()
-
     def index_ranges(self) -> dict[str, range]:
         rules = self._rules
         counts = 1 << len(rules.plain), rules.bonus_at + 1, 2, len(rules.dice), rules.rolls + 1
@@ -284,15 +281,6 @@ class YahtzeeSampler:
     def simulation(self, n: int, observation: str = "vector") -> YahtzeeEpisodes:
         """Return episodes that have not begun; arguments as for :class:`YahtzeeEpisodes`."""
         return YahtzeeEpisodes(self.rules, n, observation)
-
-    def examples(self) -> Sequence[Turn]:
-        """Return states that include those with the largest drawings."""
-        game, boxes = self.rules, self.rules.scorecard
-        dice = (game.faces,) * game.dice
-        # The same dice as a joker, which may score more in the boxes that are left.
-        left = tuple(box for box in boxes if box not in (YAHTZEE, UPPER[game.faces - 1]))
-        cards = [(boxes, False), (boxes, True), (left or boxes, True)]
-        return [Turn(dice, game.rolls - 1, open_, game.bonus_at, bonus) for open_, bonus in cards]
 
 
 def sampler_of(game: Yahtzee) -> YahtzeeSampler | None:

@@ -231,6 +231,14 @@ class Yahtzee(Rules):
         """Return the number of actions that keep dice; those that fill boxes follow."""
         return (1 << self.dice) - 1
 
+    def examples(self) -> list[Turn]:
+        """Return states that include those with the largest drawings."""
+        boxes, dice = self.scorecard, (self.faces,) * self.dice
+        # The same dice as a joker, which may score more in the boxes that are left.
+        left = tuple(box for box in boxes if box not in (YAHTZEE, UPPER[self.faces - 1]))
+        cards = [(boxes, False), (boxes, True), (left or boxes, True)]
+        return [Turn(dice, self.rolls - 1, open_, self.bonus_at, bonus) for open_, bonus in cards]
+
     @cached_property
     def order(self) -> tuple[int, ...]:
         """Return all actions, in the order in which a solution breaks ties.
