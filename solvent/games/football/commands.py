@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import fields, replace
+from dataclasses import fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -139,32 +139,24 @@ def points(
 
     with Bar(f"solving {source}"):
         rules, solutions = _solved(source, ruleset, other_chart)
-    values, *others = (
-        found.expected_points(own) for own, found in zip(rules, solutions, strict=True)
-    )
-    if others:
-        values = replace(values, other=others[0])
-    solution = solutions[0]
-    shown = {
-        "chart": values.chart,
-        "kickoff": f"{values.kickoff:.6f} to the receiver",
-        "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
-        "free kick": f"{values.free_kick:.6f} to the receiver",
-        "largest error": f"{max(side.error.max() for side in solutions):.1e}",
-        "largest duality gap": f"{max(side.duality_gap.max() for side in solutions):.1e}",
-    }
-    columns = {"first down": values.first_down}
-    if values.other is not None:
-        columns["first down of the other side"] = values.other.first_down
-        shown["chart"] += f", the other side's {values.other.chart}"
-        shown["kickoff"] += ", the mean of both sides"
-        shown["free kick"] += f", {values.other.free_kick:.6f} to the other side"
-        shown["gain"] = f"{solution.gain:.6f} by each score, to the side of {values.chart}"
     console = Console()
-    console.print(facts(shown))
-    places = (1, *range(5, rules[0].ruleset.field, 5))
-    rows = [(str(x), *(f"{points[x - 1]:.4f}" for points in columns.values())) for x in places]
-    show_rows(console, ("yards to the goal", *columns), rows, numbers=columns)
+    for own, solution in zip(rules, solutions, strict=True):
+        values = solution.expected_points(own)
+        shown = {
+            "chart": values.chart,
+            "kickoff": f"{values.kickoff:.6f} to the receiver",
+            "proved within": f"[{solution.lower:.12f}, {solution.upper:.12f}]",
+            "free kick": f"{values.free_kick:.6f} to the receiver",
+            "largest error": f"{solution.error.max():.1e}",
+            "largest duality gap": f"{solution.duality_gap.max():.1e}",
+        }
+        if other_chart is not None:
+            shown["kickoff"] += ", the mean of both sides"
+            shown["gain"] = f"{solution.gain:.6f} by each score"
+        console.print(facts(shown))
+        places = (1, *range(5, own.ruleset.field, 5))
+        rows = [(str(x), f"{values.first_down[x - 1]:.4f}") for x in places]
+        show_rows(console, ("yards to the goal", "first down"), rows, numbers=("first down",))
 
 
 @chart_commands.command()
@@ -214,14 +206,12 @@ def sheet(
 
 def _solved(
     source: str, ruleset: str | None, other_chart: str | None
-) -> tuple[tuple[PackedRules, ...], tuple[PointsSolution, ...]]:
-    """The rules of each chart, with the numbers that a ruleset changes, and the endless game."""
+) -> tuple[list[PackedRules], list[PointsSolution]]:
+    """The rules of each side's chart, with the numbers that a ruleset changes, and the values."""
     from solvent.games.football.packed import pack_rules
-    from solvent.games.football.solver.points import solve_points, solve_two_charts
+    from solvent.games.football.solver.points import solve_charts
 
     numbers = Ruleset.of(ruleset and parse_value(ruleset))
-    rules = pack_rules(load_chart(source), numbers)
-    if other_chart is None:
-        return (rules,), (solve_points(rules),)
-    both = rules, pack_rules(load_chart(other_chart), numbers)
-    return both, solve_two_charts(*both)
+    charts = [source] if other_chart is None else [source, other_chart]
+    rules = [pack_rules(load_chart(chart), numbers) for chart in charts]
+    return rules, solve_charts(*rules)

@@ -368,9 +368,8 @@ class FootballStrategy(ChartFootball):
             points = shipped_expected_points(self.loaded_chart, self.loaded_ruleset)
         if not isinstance(points, ExpectedPoints):
             raise ExpectedPointsError(
-                f"expected_points is {shown(self.expected_points)}; allowed are ExpectedPoints, or "
-                f"None for a shipped chart with the usual rules and in make_game, which solves "
-                f"those of other charts and rules"
+                f"expected_points is {shown(self.expected_points)}; allowed are ExpectedPoints, "
+                f"and None for a shipped chart with the usual rules; make_game solves all others"
             )
         return points
 

@@ -40,8 +40,8 @@ from solvent.games.football.ruleset import Ruleset
 from solvent.games.football.situation import Situation
 from solvent.games.football.solver.points import (
     expected_points_of,
+    solve_charts,
     solve_points,
-    solve_two_charts,
 )
 
 # Codes in the form in which they are written.
@@ -365,10 +365,12 @@ def test_expected_points_of_an_own_chart_and_of_two_charts_are_solved_and_kept(
     alone = solve_points(one)
     four, five = (one.index(Situation(1, 3, to_goal)) for to_goal in (4, 5))
     assert answer(*words)["value"] == pytest.approx(alone.values[four], abs=1e-8)
-    ours, theirs = solve_two_charts(*packed)
+    ours, theirs = solve_charts(*packed)
     made = said("chart", "points", chart, "--other-chart", "other.csv", *rules)
-    assert f"gain                 {ours.gain:.6f} by each score" in made
-    assert "the other side's other" in made
+    for side, name in ((ours, "mixed"), (theirs, "other")):
+        assert re.search(rf"chart +{name} *\n", made)
+        assert f"gain                 {side.gain:.6f} by each score" in made
+        assert re.search(rf"^ *5 +{side.values[five]:.4f}", made, re.MULTILINE)
     both = [*words, "--other-chart", "other.csv"]
     assert answer(*both)["value"] == pytest.approx(ours.values[four], abs=1e-8)
     for side, pair in ((ours, (chart, "other.csv")), (theirs, ("other.csv", chart))):
@@ -385,7 +387,7 @@ def test_expected_points_of_an_own_chart_and_of_two_charts_are_solved_and_kept(
         points = expected_points_of(MIXED, Ruleset.of(RULES), other)
         assert points.first_down[3] == pytest.approx(ours.values[four], abs=1e-12)
         assert points.other_side.kickoff == theirs.kickoff_value
-        monkeypatch.setattr("solvent.games.football.solver.points._solve", None)
+        monkeypatch.setattr("solvent.games.football.solver.points.solve_charts", None)
 
 
 def test_a_form_too_large_to_play_is_solved_as_the_error_says(

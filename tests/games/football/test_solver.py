@@ -72,9 +72,9 @@ from solvent.games.football.solver.backup import (
 from solvent.games.football.solver.points import (
     PointsSolution,
     call_sheet,
+    solve_charts,
     solve_drive,
     solve_points,
-    solve_two_charts,
 )
 from solvent.games.football.solver.solved import FootballTable, solve_football
 from solvent.model.arrays import Bools, Floats
@@ -252,7 +252,7 @@ PAIRS = ((random_chart(0), MIXED), (MIXED, WIDE), (random_chart(1), random_chart
 def test_the_values_of_both_sides_are_those_of_the_generic_solver(
     chart: Chart, other: Chart
 ) -> None:
-    ours, theirs = solve_two_charts(reduced_rules(chart), reduced_rules(other))
+    ours, theirs = solve_charts(reduced_rules(chart), reduced_rules(other))
     table = compile_game(
         FootballStrategy(
             chart, "points", RULESET, kickoff_value=ours.kickoff_value, other_chart=other
@@ -279,7 +279,7 @@ def test_the_page_states_what_two_shipped_charts_give() -> None:
     assert len(rows) == 3
     at = [packed("standard").index(Situation(1, 10, to_goal)) for to_goal in (80, 50)]
     for chart, other, figures in rows:
-        ours, theirs = solve_two_charts(packed(chart), packed(other))
+        ours, theirs = solve_charts(packed(chart), packed(other))
         found = [ours.kickoff_value, ours.gain, *ours.values[at], *theirs.values[at]]
         assert figures.replace("−", "-").split(" | ") == [f"{value:.2f}" for value in found]
 

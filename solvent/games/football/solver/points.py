@@ -236,29 +236,31 @@ def solve_points(rules: PackedRules) -> PointsSolution:
         CertificateError: If the iteration did not converge, or the error could not be bounded by
             :data:`TOLERANCE`.
     """
-    return _solve((rules,))[0]
+    return solve_charts(rules)[0]
 
 
-def solve_two_charts(
-    rules: PackedRules, other: PackedRules
-) -> tuple[PointsSolution, PointsSolution]:
+def solve_charts(*rules: PackedRules) -> list[PointsSolution]:
     """Solve the endless game in which each side plays from a chart of its own, and prove it.
 
     Args:
-        rules: One side's chart, from which it plays when it has the ball, and the ruleset.
-        other: The other side's chart, and the same ruleset.
+        rules: Each side's chart, from which it plays when it has the ball, and the ruleset, which
+            is the same. One stands for both sides.
 
     Returns:
-        The solution where the one side has the ball, and that where the other has it.
+        The solution where the one side has the ball, and that where the other has it; a single one
+        if they share a chart.
 
     Raises:
         ImproperGameError: If play need not end.
         CertificateError: If the iteration did not converge, or the error could not be bounded by
             :data:`TOLERANCE`.
     """
-    assert rules.ruleset == other.ruleset, "both sides play by one ruleset"
-    first, second = _solve((rules, other))
-    return first, second
+    assert len({own.ruleset.hash for own in rules}) == 1, "both sides play by one ruleset"
+    nothing = np.zeros(2 * (rules[0].n_situations + 2))
+    found = _Iteration(tuple(map(backup_of, rules)), nothing, after_score(rules[0], 1.0))
+    found.run()
+    half_width, errors = _proof(found)
+    return [_points(found, side, error, half_width) for side, error in enumerate(errors)]
 
 
 @lru_cache(maxsize=8)
@@ -278,7 +280,9 @@ def expected_points_of(chart: Chart, ruleset: Ruleset, other_chart: Chart) -> Ex
 
     def solved() -> ExpectedPoints:
         rules = [pack_rules(one, ruleset) for one in charts]
-        found = [own.expected_points(of) for own, of in zip(_solve(rules), rules, strict=True)]
+        found = [
+            own.expected_points(of) for own, of in zip(solve_charts(*rules), rules, strict=True)
+        ]
         return replace(found[0], other=found[1] if found[1:] else None)
 
     return kept(
@@ -291,15 +295,6 @@ def expected_points_of(chart: Chart, ruleset: Ruleset, other_chart: Chart) -> Ex
         lambda points: Packed(asdict(points), {}),
         lambda packed: ExpectedPoints.of(packed.header),
     )
-
-
-def _solve(rules: Sequence[PackedRules]) -> list[PointsSolution]:
-    """The solution where each side has the ball; one that is for both if they share a chart."""
-    nothing = np.zeros(2 * (rules[0].n_situations + 2))
-    found = _Iteration(tuple(map(backup_of, rules)), nothing, after_score(rules[0], 1.0))
-    found.run()
-    half_width, errors = _proof(found)
-    return [_points(found, side, error, half_width) for side, error in enumerate(errors)]
 
 
 def _accepted(error: Floats) -> Floats:
