@@ -33,7 +33,7 @@ from werkzeug.exceptions import HTTPException
 from werkzeug.serving import BaseWSGIServer, WSGIRequestHandler, make_server
 from werkzeug.wrappers import Response as AnyResponse
 
-from solvent.exact import SolvedGame, solve
+from solvent.exact import solve
 from solvent.explore.explorer import PAGES, Explorer, WebPage, live_grid_page, message_page, render
 from solvent.explore.panels import drawn
 from solvent.explore.subject import Jobs
@@ -56,12 +56,11 @@ class Library:
     Args:
         explorers: The games that are open, by name.
         default: The game of an address without a name; empty if there is none.
-        open: A function that solves a game by its name, and reports its progress.
+        jobs: Games that are being solved, and other work.
     """
 
     explorers: dict[str, Explorer] = field(default_factory=dict)
     default: str = ""
-    open: Callable[[str, OnProgress], SolvedGame] = lambda name, tell: solve(name, progress=tell)
     jobs: Jobs = field(default_factory=Jobs)
 
     @classmethod
@@ -114,7 +113,7 @@ class Library:
 
     def _ready(self, name: str, tell: OnProgress) -> Explorer:
         """Solve a game, and prepare its first page."""
-        explorer = Explorer(self.open(name, tell), key=name, jobs=self.jobs)
+        explorer = Explorer(solve(name, progress=tell), key=name, jobs=self.jobs)
         explorer.board({})
         return explorer
 

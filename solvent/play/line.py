@@ -110,7 +110,11 @@ def who_acts(game: Game, state: Any) -> tuple[int, ...]:
 
 
 def for_reader(game: Game) -> Game:
-    """Return a game as a reader sees it, which may show more than the states that are solved."""
+    """Return a game as a reader sees it, which may show more than the states that are solved.
+
+    Args:
+        game: The rules.
+    """
     return game.for_reader() if isinstance(game, Words) else game
 
 
