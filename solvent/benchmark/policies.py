@@ -30,7 +30,6 @@ compared before anything is unpacked.
 """
 
 import math
-from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -287,26 +286,19 @@ def recomputed(
     return computed
 
 
-class Decisions(ABC):
-    """The decisions of a player in a game, and how a policy is packed.
+class Decisions:
+    """The decisions of a player in a game.
 
     Args:
         game: The game.
         player: The player that decides, 0 or 1.
 
     Attributes:
-        kind: The policy that is packed, and the first part of its array's name.
-        rounding: The largest difference of packed numbers that rounding explains.
         states: [C] the states in which there are several legal actions.
         mask: [C, A] the legal actions of these states.
-        length: How many numbers a policy is packed in.
-        dtype: The type of these numbers.
     """
 
     kind: ClassVar[str]
-    rounding: ClassVar[int]
-    length: int
-    dtype: str
 
     def __init__(self, game: TabularGame, player: int) -> None:
         self.game, self.player = game, player
@@ -316,21 +308,6 @@ class Decisions(ABC):
         self.mask: Bools = mask[self.states]
         # Where there is one legal action it is taken.
         self._alone = np.where(count[:, None] == 1, mask, 0.0)
-
-    @abstractmethod
-    def packed(self, policies: Learned) -> NDArray[Any]:
-        """Return the numbers of a policy."""
-
-    @abstractmethod
-    def unpacked(self, numbers: NDArray[Any]) -> Learned:
-        """Return the policy of some numbers.
-
-        Args:
-            numbers: The numbers, in the form of :meth:`packed`.
-
-        Raises:
-            ValueError: If they are no policy of the game.
-        """
 
     def _policy(self, probabilities: NDArray[Any]) -> TabularPolicy:
         every = self._alone.copy()
@@ -345,7 +322,14 @@ class Decisions(ABC):
 
 
 class GreedyActions(Decisions):
-    """A policy as the action that it takes in each decision."""
+    """A policy as the action that it takes in each decision.
+
+    Attributes:
+        kind: The policy that is packed, and the first part of its array's name.
+        rounding: The largest difference of packed numbers that rounding explains.
+        length: How many numbers a policy is packed in.
+        dtype: The type of these numbers.
+    """
 
     kind, rounding = "greedy", 0
 
@@ -360,7 +344,11 @@ class GreedyActions(Decisions):
         return taken.astype(self.dtype)
 
     def unpacked(self, numbers: NDArray[Any]) -> Learned:
-        """Return the policy that takes these actions [C]; they have to be legal."""
+        """Return the policy that takes these actions [C].
+
+        Raises:
+            ValueError: If one is not legal.
+        """
         legal = (np.arange(self.mask.shape[1]) == numbers[:, None]) & self.mask
         self._refuse(
             ~legal.any(axis=1), lambda at: f"takes the action {numbers[at]}, which is not legal, in"
@@ -370,7 +358,10 @@ class GreedyActions(Decisions):
 
 
 class SampledShares(Decisions):
-    """A policy as shares of probability, of all legal actions of a state but the last."""
+    """A policy as shares of probability, of all legal actions of a state but the last.
+
+    The attributes are those of :class:`GreedyActions`.
+    """
 
     kind, rounding, dtype = "sampled", 1, "uint16"
 
@@ -393,7 +384,11 @@ class SampledShares(Decisions):
         return shares[self._kept].astype(self.dtype)
 
     def unpacked(self, numbers: NDArray[Any]) -> Learned:
-        """Return the policy of these shares [K]; those of a state may not exceed the whole."""
+        """Return the policy of these shares [K].
+
+        Raises:
+            ValueError: If those of a state exceed the whole.
+        """
         shares = np.zeros(self.mask.shape, np.int64)
         shares[self._kept] = numbers
         left = UNIT - shares.sum(axis=1)
@@ -403,7 +398,7 @@ class SampledShares(Decisions):
         return Learned(policy, policy.mode())
 
 
-def decisions_of(game: TabularGame, players: Sequence[int]) -> list[Decisions]:
+def decisions_of(game: TabularGame, players: Sequence[int]) -> list[GreedyActions | SampledShares]:
     """Return the decisions of each learned seat, by the policy by which its runs are judged."""
     kind = GreedyActions if len(players) == 1 else SampledShares
     return [kind(game, player) for player in players]
