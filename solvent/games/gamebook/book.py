@@ -29,6 +29,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import (
     AliasChoices,
+    BeforeValidator,
     ConfigDict,
     Field,
     PrivateAttr,
@@ -91,14 +92,15 @@ EndingName = Annotated[Name, one_of("ending", lambda known: getattr(known, "endi
 Target = Annotated[int, Field(ge=1, le=LARGEST_SECTION)]
 
 
-def _each(value: Any, meaning: Any) -> Any:
-    """Expand a name, or a list of names, to a mapping from each name to `meaning`."""
-    match value:
-        case str():
-            return {value: meaning}
-        case list() if all(isinstance(name, str) for name in value):
-            return dict.fromkeys(value, meaning)
-    return value
+def _each(meaning: Any) -> BeforeValidator:
+    """Return a validator that expands a name, or a list of names, to a mapping to `meaning`."""
+
+    def expand(value: Any) -> Any:
+        given = [value] if isinstance(value, str) else value
+        named = isinstance(given, list) and all(isinstance(name, str) for name in given)
+        return dict.fromkeys(given, meaning) if named else value
+
+    return BeforeValidator(expand)
 
 
 class Eat(Model):
@@ -114,26 +116,15 @@ class Effect(Model):
 
     gain: dict[Variable, Amount] | None = None
     lose: dict[Variable, Amount] | None = None
-    set: dict[Settable, Amount] | None = None
-    clear: dict[Flag, Amount] | None = None
-    take: dict[Item, Quantity] | None = None
-    drop: dict[Item, Quantity] | None = None
+    set: Annotated[dict[Settable, Amount] | None, _each(True)] = None
+    clear: Annotated[dict[Flag, Amount] | None, _each(False)] = None
+    take: Annotated[dict[Item, Quantity] | None, _each(1)] = None
+    drop: Annotated[dict[Item, Quantity] | None, _each(1)] = None
     empty: Slot | None = None
     eat: Eat | None = None
     condition: Annotated[Condition | None, Field(alias="if")] = None
     then: list[Effect] | None = None
     otherwise: Annotated[list[Effect] | None, Field(alias="else")] = None
-
-    @model_validator(mode="before")
-    @classmethod
-    def _short(cls, value: Any) -> Any:
-        meanings = {"set": True, "clear": False, "take": 1, "drop": 1}
-        if not isinstance(value, dict):
-            return value
-        return {
-            key: _each(inner, meanings[key]) if key in meanings else inner
-            for key, inner in value.items()
-        }
 
     def faults(self, known: Any) -> Iterator[Fault]:
         """Check that the entry is exactly one effect."""
