@@ -15,6 +15,7 @@ from scipy.stats import chisquare
 from solvent import Game, SolvedGame, TabularPolicy, best_response, compile_game, solve
 from solvent.games import FightingFantasy, Pig, RockPaperScissors
 from solvent.play import Record, play
+from solvent.play.session import listed, numbered
 
 
 class Session:
@@ -100,6 +101,14 @@ def test_an_action_is_chosen_by_number_or_name() -> None:
         session = Session([wrong, "keep", "q"])
         assert [d.action for d in session.play(SMALL, seed=1).decisions] == ["keep"]
         assert hint in session.shown
+
+
+def test_a_name_without_a_number_is_listed_alone_and_others_as_ranges() -> None:
+    plays = {0: "1", 1: "2", 2: "3", 3: "quick kick"}
+    assert listed(plays, numbered(plays)) == "1-3, quick kick"
+    assert listed({3: "quick kick"}, numbered(plays)) == "quick kick"
+    letters = dict(enumerate("ABCD", 20))
+    assert listed(letters, numbered(letters)) == "A-D"
 
 
 def interrupt(session: Session) -> str:

@@ -49,16 +49,17 @@ def numbered(names: Mapping[int, str]) -> Mapping[int, int]:
     return own or {action: action for action in names}
 
 
-def listed(names: Mapping[int, str]) -> str:
+def listed(names: Mapping[int, str], numbers: Mapping[int, int]) -> str:
     """Return a short list of actions, such as ``0 stand, 1-29 roll that many``.
 
     Names that are their own numbers, or letters that follow each other, are shown as a range,
     and so are names of one word and their own numbers.
 
     Args:
-        names: The names of the legal actions, in the order in which they are shown.
+        names: The names of actions, in the order in which they are shown.
+        numbers: The action that each number stands for.
     """
-    number_of = {action: number for number, action in numbered(names).items()}
+    number_of = {action: number for number, action in numbers.items()}
     items = [(number_of.get(action), name) for action, name in names.items()]
     runs = groupby(enumerate(items), _range_of)
     return ", ".join(_range_text(word, [one for _, one in run]) for (word, _), run in runs)
@@ -253,12 +254,13 @@ class Session:
         """
         spec = spec_of(self.game)
         lines = [*spec.rules.splitlines(), ""] if spec else []
+        numbers = numbered(names)
         explained: dict[str, dict[int, str]] = {}
         for action, name in names.items():
             explained.setdefault(self.words.explain(action, self.player), {})[action] = name
         lines.append("What you can do now:")
         lines += [
-            wrapped(f"  {listed(own)}: {text}".rstrip(": "), "  ")
+            wrapped(f"  {listed(own, numbers)}: {text}".rstrip(": "), "  ")
             for text, own in explained.items()
         ]
         return [*lines, "`?` shows the value of each action, `q` leaves and shows the costs."]
@@ -266,10 +268,12 @@ class Session:
     def _ask(self) -> int:
         """Ask until the answer is one of the legal actions."""
         names = action_names(self.game, self.line.state, self.player)
-        numbers = {str(number): action for number, action in numbered(names).items()}
-        answers = numbers | {name.lower(): action for action, name in names.items()}
+        numbers = numbered(names)
+        answers = {str(number): action for number, action in numbers.items()}
+        answers |= {name.lower(): action for action, name in names.items()}
+        choices = listed(names, numbers)
         # The drawing of a state has its labels already.
-        menu = "" if self.words.labels(self.line.state) else listed(names)
+        menu = "" if self.words.labels(self.line.state) else choices
         while True:
             answer = " ".join(self.ask(f"{menu} > ".lstrip()).lower().split())
             if answer in answers:
@@ -284,7 +288,7 @@ class Session:
                 case "":
                     lines = ["Type a number or a name, or help."]
                 case _:
-                    lines = [wrapped(f"There is no {answer!r} here. Choose from: {listed(names)}.")]
+                    lines = [wrapped(f"There is no {answer!r} here. Choose from: {choices}.")]
             for line in lines:
                 self.show(line)
 
