@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from classification_tree import fit_tree
 from commands import said
-from doc_pages import check_sentences, table_rows
+from doc_pages import DOCS, check_sentences, table_rows
 from learned_model import learned_model
 from rich.console import Console
 
@@ -25,7 +25,6 @@ from solvent.games.greed.rules import Greed
 from solvent.model.registry import declared_names
 from solvent.training.algorithms import SELF_PLAY_ALGORITHMS
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "benchmark.md").read_text(encoding="utf-8")
 ENTERING = (DOCS / "own-algorithm.md").read_text(encoding="utf-8")
 

@@ -5,12 +5,11 @@ from fractions import Fraction
 from functools import cache
 from itertools import pairwise
 from math import comb, exp
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from doc_pages import check_claims, table_rows
+from doc_pages import DOCS, check_claims, table_rows
 
 from solvent.baselines import baseline_names, make_baseline
 from solvent.exact import Solution, exploitability, solve
@@ -20,7 +19,6 @@ from solvent.games.greed.rules import LARGEST_TABLE, Position
 from solvent.games.greed.solver import TIE, solve_greed
 from solvent.model import Game, TabularGame, TooManyStatesError, compile_game, dice_sum, ways_to_sum
 
-DOCS = Path(__file__).parents[2] / "docs"
 PAGES = {name: (DOCS / "games" / f"{name}.md").read_text("utf-8") for name in ("greed", "pig")}
 PAGES["greed"] += (DOCS / "notes" / "greed.md").read_text("utf-8")
 

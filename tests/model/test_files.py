@@ -34,9 +34,9 @@ def test_a_file_is_read_up_to_its_limit(tmp_path: Path) -> None:
 @pytest.mark.skipif(sys.platform == "win32", reason="has links and pipes of Unix")
 def test_what_is_no_regular_file_is_refused_at_once(tmp_path: Path) -> None:
     before = len(os.listdir("/proc/self/fd")) if Path("/proc/self/fd").exists() else None  # noqa: PTH208
-    for path in no_files(tmp_path, ".json"):
-        with pytest.raises(OSError):  # noqa: PT011  # Each says its own.
-            read_file(path, 2**40)
+    # Each says its own.
+    rows = ((path, "") for path in no_files(tmp_path, ".json"))
+    assert_refused(rows, lambda path: read_file(path, 2**40), OSError)
     with pytest.raises(TypeError, match="not int"):
         read_file(1, 2**40)  # type: ignore[arg-type]  # The standard output, which stays open.
     if before is not None:

@@ -9,7 +9,6 @@ from typing import Any
 import gymnasium as gym
 import numpy as np
 import pytest
-from gymnasium import spaces
 from random_games import RandomGame
 from rational_tables import END, Row, table_of
 from refusals import assert_refused
@@ -258,29 +257,15 @@ def test_reinforce_discounts_the_steps_of_an_episode_too() -> None:
     assert grown == {0.0, 0.2}
 
 
-class TenSteps(gym.Env[Any, Any]):
-    """Sutton and Barto (2018), Exercise 5.5: ten steps in one state, a reward of 1 each."""
-
-    observation_space = spaces.Discrete(2)
-    action_space = spaces.Discrete(1)
-
-    def reset(self, **options: Any) -> tuple[int, dict[str, Any]]:
-        self.left = 10
-        return 0, {}
-
-    def step(self, action: int) -> tuple[int, float, bool, bool, dict[str, Any]]:
-        self.left -= 1
-        return int(self.left == 0), 1.0, self.left == 0, False, {}
-
-
 @pytest.mark.parametrize(("first_visit", "value"), [(True, 10.0), (False, 5.5)])
 def test_what_first_and_every_visit_make_of_one_episode(first_visit: bool, value: float) -> None:
-    estimate = after(
-        monte_carlo_prediction(
-            TenSteps(), np.ones((2, 1)), first_visit=first_visit, rng=np.random.default_rng(0)
-        ),
-        1,
-    )
+    """Sutton and Barto (2018), Exercise 5.5: ten steps in one state, a reward of 1 each.
+
+    The episode of this seed is as long.
+    """
+    game = table_of([[[(0.9, 0, 1), (0.1, END, 1)]]])
+    learn = partial(monte_carlo_prediction, environment(game), TabularPolicy.uniform(game))
+    estimate = after(learn(first_visit=first_visit, rng=np.random.default_rng(0)), 1)
     assert estimate.V.tolist() == [value, 0]
 
 
@@ -304,7 +289,6 @@ CONTROLS: dict[str, Learn] = {
 }
 
 
-# What Dyna-Q remembers is right only where nothing is random.
 # What Dyna-Q remembers is right only where nothing is random.
 @pytest.mark.parametrize("name", [name for name in CONTROLS if name != "Dyna-Q"])
 def test_controls_come_near_the_optimum(name: str) -> None:
@@ -401,7 +385,7 @@ def test_what_cannot_be_learned_or_planned_is_refused() -> None:
         (partial(q_learning, Env(half, observation="index"), discount=0.9), twice),
         (partial(q_learning, Env(game)), r"observation space is Box.*observation='index'"),
         (partial(q_learning, drawn), "seat is drawn"),
-        (partial(td, TenSteps(), np.ones((2, 1)), initial=0.5), r"initial is 0.5; allowed is 0"),
+        (partial(td, lake, np.full((16, 4), 0.25), initial=0.5), r"initial is 0.5; allowed is 0"),
         (partial(importance_sampling, env, pi=rows, b=first), never),
         (partial(off_policy_prediction, env, pi=rows, b=first), never),
         (partial(off_policy_control, env, b=first), never),

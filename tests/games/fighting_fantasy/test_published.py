@@ -18,7 +18,7 @@ import fighting_fantasy as paper
 import gymnasium as gym
 import numpy as np
 import pytest
-from doc_pages import check_claims, check_figure, table_rows
+from doc_pages import DOCS, check_claims, check_figure, table_rows
 from johnston import (
     victory_with_constant_luck,
     victory_without_luck,
@@ -47,7 +47,6 @@ from solvent.report.solved import SolvedTask, solve_task
 # The numbers of Johnston 2022 and of the game's page, every one recomputed
 
 
-DOCS = Path(__file__).parents[3] / "docs"
 PAGE = "".join(
     (DOCS / folder / "fighting-fantasy.md").read_text("utf-8") for folder in ("games", "notes")
 )

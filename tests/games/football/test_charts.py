@@ -18,6 +18,7 @@ from example_counts import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from reduced_football import MIXED, RULES, chart_of, charts
+from refusals import assert_refused
 
 from solvent.games.football import chart as chart_module
 from solvent.games.football.chart import (
@@ -114,14 +115,18 @@ def test_the_hash_is_of_the_cells_alone() -> None:
 
 def test_probabilities_of_a_cell_are_positive_and_sum_to_1() -> None:
     good, gain = ((Fraction(1), Result("gain", 4)),), Result("gain", 3)
-    for cell, message in (
-        (((Fraction(1, 2), gain),), "sum to 1/2, not to 1"),
-        (((Fraction(2), gain), (Fraction(-1), Result("incomplete"))), "probability -1"),
-        (((Fraction(1), gain), (Fraction(0), Result("incomplete"))), "probability 0"),
-        ((), "sum to 0"),
-    ):
-        with pytest.raises(ChartError, match=f"chart 'bad', column 2, row B: .*{message}"):
-            Chart("bad", ((good, good), (good, cell)), (good, good), (good, good))
+    where = "chart 'bad', column 2, row B: .*"
+    rows = (
+        (((Fraction(1, 2), gain),), f"{where}sum to 1/2, not to 1"),
+        (((Fraction(2), gain), (Fraction(-1), Result("incomplete"))), f"{where}probability -1"),
+        (((Fraction(1), gain), (Fraction(0), Result("incomplete"))), f"{where}probability 0"),
+        ((), f"{where}sum to 0"),
+    )
+    assert_refused(
+        rows,
+        lambda cell: Chart("bad", ((good, good), (good, cell)), (good, good), (good, good)),
+        ChartError,
+    )
 
 
 # The shipped charts.
@@ -276,9 +281,13 @@ def test_the_command_in_a_shipped_file_makes_it_again_byte_for_byte(
 
 def test_parameters_out_of_range_are_refused() -> None:
     wrong: tuple[Any, ...] = (-1000, 10**30, 2.0, "3", True)
-    for field, value in product(fields(ChartParameters), wrong):
-        with pytest.raises(ValueError, match=f"{field.name} is {value!r}; allowed are whole"):
-            ChartParameters(**{field.name: value})
+    assert_refused(
+        (
+            ({field.name: value}, f"{field.name} is {value!r}; allowed are whole")
+            for field, value in product(fields(ChartParameters), wrong)
+        ),
+        lambda given: ChartParameters(**given),
+    )
 
 
 @given(

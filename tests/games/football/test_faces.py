@@ -6,12 +6,11 @@ import runpy
 from collections.abc import Iterator
 from functools import cache
 from itertools import chain, product
-from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
-from doc_pages import check_figure
+from doc_pages import DOCS, check_figure
 from reduced_football import BACKWARDS, CHART, MIXED, RULES, reduced
 
 from solvent.exact import SolvedTable, score, solve
@@ -132,8 +131,7 @@ def test_what_is_no_situation_has_no_value() -> None:
         drive().value_of(Position("call", 0, 1, 90, 80))
 
 
-DOCS = Path(__file__).parents[3] / "docs" / "games"
-PAGE = (DOCS / "football-strategy.md").read_text("utf-8")
+PAGE = (DOCS / "games" / "football-strategy.md").read_text("utf-8")
 
 
 def solved_of(game: FootballStrategy) -> SolvedFootball:
@@ -206,9 +204,9 @@ def test_the_documented_points_and_pictures_are_those_of_the_solver() -> None:
         [row] = re.findall(rf"^\| {name} \| (.*) \|$", PAGE, re.M)
         numbers = [float(cell.replace("−", "-")) for cell in row.split(" | ")]
         assert numbers == [round(float(values[-x]), 2) for x in (99, 80, 50, 20, 10, 1)], name
-    script = runpy.run_path(str(DOCS.parent / "scripts" / "football.py"))
+    script = runpy.run_path(str(DOCS / "scripts" / "football.py"))
     for name, drawn in script["pictures"](drive()).items():
-        check_figure(drawn, DOCS / name)
+        check_figure(drawn, DOCS / "games" / name)
 
 
 @pytest.mark.parametrize("chart", [BACKWARDS, MIXED], ids=lambda chart: chart.name)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from doc_pages import check_claims, table_rows
+from doc_pages import DOCS, check_claims, table_rows
 from reduced_football import (
     BACKWARDS,
     CHARTS,
@@ -82,7 +82,6 @@ from solvent.model.arrays import Bools, Floats
 # The solver: the endless game, two charts, responses, and its faces to tables
 
 
-DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "games/football-strategy.md").read_text("utf-8")
 CHART_PAGE = (DOCS / "games/football-charts.md").read_text("utf-8")
 NOTES = (DOCS / "notes/football.md").read_text("utf-8")

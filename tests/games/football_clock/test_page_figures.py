@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from doc_pages import table_rows
+from doc_pages import DOCS, table_rows
 from layered_games import solve_in
 from timed_football import SMALL, TINY_FORMS, evaluate_pairs, tiny
 
@@ -28,7 +28,6 @@ from solvent.games.football_clock.report import LastHalf
 from solvent.games.football_clock.solution import OptimalPlayer, TimedSolution
 from solvent.model.arrays import Floats
 
-DOCS = Path(__file__).parents[3] / "docs"
 PAGE = (DOCS / "football-clock.md").read_text(encoding="utf-8")
 NOTES = (DOCS / "notes" / "football.md").read_text(encoding="utf-8")
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import pytest
 from reduced_football import chart_of
+from refusals import assert_refused
 from timed_football import RULES, SMALL, TINY_FORMS, tiny
 from written_games import transcript
 
@@ -481,15 +482,14 @@ def test_the_parameters_make_the_game_again(tmp_path: Path) -> None:
     ],
 )
 def test_a_wrong_parameter_is_named(parameters: dict[str, Any], message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        make_game("football-strategy", **parameters)
+    assert_refused([(parameters, message)], lambda given: make_game("football-strategy", **given))
 
 
 def test_a_game_that_is_too_large_for_a_table_says_so_at_once() -> None:
     for form, timeouts, positions in (("half", 0, "2,376,000"), ("full", 3, "9,694,080,000")):
         game = make_game("football-strategy", form=form, timeouts=timeouts)
-        with pytest.raises(TooManyStatesError, match=f"{positions} positions.*--form {form}"):
-            compile_game(game)
+        rows = [(game, f"{positions} positions.*--form {form}")]
+        assert_refused(rows, compile_game, TooManyStatesError)
 
 
 # From the opening kickoff to the whistle: a field goal, a time-out that leaves time to kick off, a

@@ -6,12 +6,11 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import partial
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
-from doc_pages import table_rows
+from doc_pages import DOCS, table_rows
 from refusals import assert_refused
 
 from solvent.baselines import baseline_names, make_baseline
@@ -38,7 +37,7 @@ from solvent.model import (
 )
 from solvent.tabular import policy_iteration
 
-PAGE = (Path(__file__).parents[3] / "docs" / "games" / "football-drive.md").read_text("utf-8")
+PAGE = (DOCS / "games" / "football-drive.md").read_text("utf-8")
 
 SIX, TWELVE, TEN = ([Fraction(m, 2**48) for m in poisson(mean)] for mean in (6, 12, 10))
 

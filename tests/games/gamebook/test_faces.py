@@ -28,7 +28,6 @@ from solvent.training import train
 
 
 # The example book with a weaker hero and a weaker miller: eleven thousand states.
-# The example book with a weaker hero and a weaker miller: eleven thousand states.
 TEXT = changed(
     ("endurance: {initial: 1d6 + 6, max: 14", "endurance: {initial: 1d2 + 4, max: 6"),
     ("gold: {initial: 6, max: 20}", "gold: {initial: 3, max: 4}"),
