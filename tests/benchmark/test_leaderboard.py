@@ -292,7 +292,6 @@ def tuning_log(suite: str, algorithm: str) -> tuple[list[dict[str, Any]], list[d
 
 
 def cpu_seconds(entry: Submission) -> float:
-    """The CPU time of all runs of an entry."""
     return sum(agent.cpu_seconds for task in entry.tasks for agent in task.agents)
 
 

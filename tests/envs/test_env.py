@@ -21,7 +21,7 @@ from rational_tables import random_rows, table_of
 from refusals import assert_refused
 from stable_baselines3.common.env_checker import check_env as check_sb3_env
 from table_simulation import TableSampler
-from two_players import OneShot, random_pool
+from two_players import random_pool
 
 from solvent import make_game, policy_value, register_envs, solve, state_visitation
 from solvent.envs import (
@@ -39,7 +39,7 @@ from solvent.envs.sampling import (
     seat_table,
     unpacked_row,
 )
-from solvent.games import FightingFantasy, Greed, Pig
+from solvent.games import FightingFantasy, Greed, Pig, RockPaperScissors
 from solvent.model import (
     GymnasiumTable,
     TabularGame,
@@ -102,16 +102,17 @@ def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any])
 
 
 def test_a_new_pool_is_met_at_once() -> None:
-    game = compile_game(OneShot())
+    rules = RockPaperScissors()
+    game = compile_game(rules)
     first, second, third = (
-        TabularPolicy.deterministic(game, np.full(game.n_states, k), player=1) for k in (0, 1, 3)
+        TabularPolicy.deterministic(game, np.full(game.n_states, k), player=1) for k in (0, 1, 2)
     )
-    env = Env(game, first, rules=OneShot())
+    env = Env(game, first, rules=rules)
     env.set_opponents(second)
     env.reset(seed=0)
     env.set_opponents(third)
     env.step(0)
-    assert env.state == (0, 3)
+    assert env.state == (0, 2)
 
 
 @both_forms

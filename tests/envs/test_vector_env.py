@@ -3,6 +3,7 @@
 import copy
 import pickle
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from numpy.typing import NDArray
 from random_games import RandomGame
 from refusals import assert_refused
 from side_by_side import assert_equal, assert_steps_equal
-from two_players import OneShot, random_pool
+from two_players import random_pool
 
 from solvent.envs import Env, VectorEnv
 from solvent.envs.batches import BothSeats
@@ -161,10 +162,13 @@ def test_what_are_no_actions_is_refused_and_changes_nothing() -> None:
 
 
 def test_an_illegal_action_can_raise_instead() -> None:
-    combat, shot = compile_game(FightingFantasy(luck=0)), compile_game(OneShot())
+    combat = compile_game(FightingFantasy(luck=0))
+    # In the first state it has two actions.
+    both = compile_game(RandomGame(0, "simultaneous", cyclic=True))
+    both = replace(both, initial=np.eye(both.n_states)[0])
     for env, wrong in (
         (VectorEnv(combat, 3, illegal="raise"), 1),
-        (VectorEnv(shot, 3, TabularPolicy.uniform(shot, player=1), illegal="raise"), 2),
+        (VectorEnv(both, 3, TabularPolicy.uniform(both, player=1), illegal="raise"), 2),
     ):
         env.reset(seed=0)
         before = env.get_state()

@@ -50,7 +50,6 @@ def chain_of(name: str, moves: csr_array, leaving: np.ndarray) -> Chain:
 
 
 def chain_of_parts(rng: np.random.Generator) -> tuple[Chain, csr_array]:
-    """A small chain of many parts, which is eliminated."""
     dense = rng.random((40, 40)) * (rng.random((40, 40)) < 0.03)
     np.fill_diagonal(dense, 0.2)
     dense /= dense.sum(axis=1, keepdims=True) * 1.05

@@ -163,7 +163,6 @@ def test_states_met_again_are_solved_once() -> None:
 
 
 def test_the_first_of_equal_choices_is_taken_and_outcomes_merge_or_are_left_out() -> None:
-    """Equal outcomes merge, and impossible ones are left out."""
     quarter = Fraction(1, 4)
     choices = [
         ("left", [("won", HALF), ("lost", HALF)]),

@@ -45,7 +45,6 @@ def all_of(driver: Any, selector: str) -> list[Any]:
 
 
 def exact(driver: Any, selector: str) -> float:
-    """The exact number that an element shows."""
     return float(css(driver, f"{selector} data, data{selector}").get_attribute("value"))
 
 
@@ -54,7 +53,6 @@ def asked(driver: Any) -> dict[str, str]:
 
 
 def line_of(driver: Any, name: str) -> Line:
-    """The line of the page."""
     found = asked(driver)
     line = Explorer(solved(name)).line(found.get("s", ""), found.get("line", ""))
     return line.upto(int(found.get("at", len(line.plies))))

@@ -8,8 +8,6 @@ from functools import cache
 from threading import Thread
 from typing import Any
 
-from two_players import OneShot
-
 from solvent import make_game
 from solvent.exact import solve, with_table
 from solvent.explore import Explorer, Library, make_app
@@ -26,6 +24,7 @@ GAMES: dict[str, tuple[str, dict[str, Any]]] = {
     "yahtzee": ("yahtzee", {"dice": 2, "boxes": ["aces", "twos", "chance"]}),
     "corridor": ("corridor", {"rooms": 4}),
     "goofspiel": ("goofspiel", {"cards": 3}),
+    "one shot": ("blotto", {"soldiers": [2, 4], "fields": 2}),
 }
 
 
@@ -40,8 +39,6 @@ def solved(name: str) -> Any:
     """The solution of a game, by its table if it has one."""
     if name == "greed without a table":
         return Untabled(**vars(solve_greed(12, 3)))
-    if name == "one shot":
-        return solve(OneShot())
     own, parameters = GAMES.get(name, (name, {}))
     game = solve(make_game(own, **parameters))
     return game if name.startswith("football") else with_table(game) or game

@@ -108,7 +108,6 @@ class _Writer:
         return {"text": f"Section {n}.", **kind(n)}
 
     def rarely(self, probability: float) -> bool:
-        """Whether something rare stands here."""
         return self.rare is not None and self.rare.random() < probability
 
     def target(self, n: int) -> int:

@@ -84,7 +84,6 @@ def patched(content: bytes, mark: bytes, offset: int, new: bytes) -> bytes:
 
 
 def lines(array: np.ndarray, separator: str = ",", end: str = "\n") -> str:
-    """Rows of numbers as text."""
     rows = np.atleast_2d(array.T).T
     return "".join(separator.join(map(repr, row)) + end for row in rows.tolist())
 

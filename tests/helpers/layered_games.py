@@ -72,7 +72,6 @@ def contents(folder: Path) -> dict[str, bytes]:
 
 
 def any_values(layers: Any, layer: Layer, seed: int = 0) -> np.ndarray:
-    """Values of a layer's shape."""
     return np.random.default_rng(seed).random(layers.shape(layer))
 
 

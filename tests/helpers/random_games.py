@@ -82,7 +82,6 @@ class RandomGame:
 
 
 def pure_policies(game: TabularGame, player: int) -> list[TabularPolicy]:
-    """Every deterministic policy of a player."""
     choices = [np.flatnonzero(m) if m.any() else [0] for m in game.mask[player]]
     return [
         TabularPolicy.deterministic(game, np.array(actions), player=player)

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from solvent import TabularGame, TabularPolicy
+from solvent import TabularPolicy
 from solvent.benchmark.algorithms import Run, perform
 from solvent.benchmark.policies import task_record
 from solvent.benchmark.records import (
@@ -25,7 +25,7 @@ from solvent.benchmark.suites import (
     suite_seeds,
     task_game,
 )
-from solvent.exact import Solution, save_policy
+from solvent.exact import save_policy
 from solvent.exact.learning_curve import Evaluation, write_curve
 from solvent.exact.scoring import LEARNED, comparable_score
 
@@ -73,40 +73,24 @@ def write_bench(folder: Path, seeds: int) -> None:
     write_results(folder, BenchRecord(tuple(tasks), SuiteRecord(SUITE.name, found)))
 
 
-def agent_record(folder: Path, game: TaskGame, algorithm: str, seed: int) -> AgentRecord:
+def noisy(game: TaskGame, algorithm: str, seed: int) -> list[TabularPolicy]:
+    """The policy of a run, or those of both seats; without an entry in NOISE it errs a lot."""
     random = np.random.default_rng([seed, *algorithm.encode()])
     sampled = []
     for seat in game.seats:
         noise = random.random(game.table.mask[seat].shape) ** 4 * game.table.mask[seat]
         mixed = game.solution.policies[seat].probabilities
-        mixed = mixed + NOISE[algorithm] * (seed + 1) / 10 * noise
+        mixed = mixed + NOISE.get(algorithm, 30.0) * (seed + 1) / 10 * noise
         mixed /= np.maximum(mixed.sum(axis=1, keepdims=True), 1e-300)
         sampled.append(TabularPolicy.of(game.table, mixed, player=seat))
-    steps = game.task.timesteps or 0
-    solved = game.table, game.solution
-    return write_agent(folder, game.task.name, (algorithm, seed), solved, sampled, steps)
+    return sampled
 
 
-def write_agent(
-    folder: Path,
-    task: str,
-    run: tuple[str, int],
-    solved: tuple[TabularGame, Solution],
-    sampled: list[TabularPolicy],
-    steps: int,
-) -> AgentRecord:
-    """Write the files of an agent and return its record.
-
-    Args:
-        folder: That of the results.
-        task: The name of the task.
-        run: The algorithm and the seed.
-        solved: The game and its solution.
-        sampled: The policy, or those of both seats.
-        steps: Of the training, whose curve has three points.
-    """
-    place = "{}/{}-{}".format(task, *run)
+def agent_record(folder: Path, game: TaskGame, algorithm: str, seed: int) -> AgentRecord:
+    """Write the files of a run, whose curve has three points, and return its record."""
+    place = f"{game.task.name}/{algorithm}-{seed}"
     (folder / place).mkdir(parents=True)
+    sampled = noisy(game, algorithm, seed)
     greedy = [policy.mode() for policy in sampled]
     for own, mode in zip(sampled, greedy, strict=True):
         ending = f"_{own.player}" if len(sampled) == 2 else ""
@@ -114,11 +98,11 @@ def write_agent(
         save_policy(folder / place / f"policy_mode{ending}.npz", mode)
     one, other = (
         figures([
-            comparable_score(solved[0], own, solved[1], tolerance=LEARNED) for own in policies
+            comparable_score(game.table, own, game.solution, tolerance=LEARNED) for own in policies
         ])
         for policies in (sampled, greedy)
     )  # fmt: skip
-    seconds, points = 2.0 + run[1], []
+    steps, seconds, points = game.task.timesteps or 0, 2.0 + seed, []
     for part in (0, 1, 2):
         gaps = [(3 - part) * found["gap"] for found in (one, other)]
         values = [
@@ -129,9 +113,9 @@ def write_agent(
         points.append(Evaluation(part * steps // 2, *numbers, part * seconds / 2))
     write_curve(folder / place / "curve.csv", points)
     return AgentRecord(
-        name="{} {}".format(*run),
-        algorithm=run[0],
-        seed=run[1],
+        name=f"{algorithm} {seed}",
+        algorithm=algorithm,
+        seed=seed,
         **one,
         **{f"mode_{name}": figure for name, figure in other.items()},
         timesteps=steps,
@@ -151,23 +135,16 @@ def write_tasks(
     """
     records = []
     for env, self_play, arguments, algorithms in tasks:
-        name = env.partition("/")[2]
-        game = task_game(
-            Task(environment=env, self_play=self_play, env_kwargs=arguments, name=name)
+        given: dict[str, Any] = {"self_play": self_play, "env_kwargs": arguments}
+        task = Task(environment=env, name=env.partition("/")[2], timesteps=1000, **given)
+        game = task_game(task)
+        agents = tuple(
+            agent_record(folder, game, algorithm, seed)
+            for algorithm, seeds in algorithms
+            for seed in range(seeds)
         )
-        table, solution, agents = game.table, game.solution, []
-        for run in [(name, seed) for name, seeds in algorithms for seed in range(seeds)]:
-            random, sampled = np.random.default_rng(len(agents)), []
-            for player in game.seats:
-                mask = table.mask[player]
-                noise = np.where(mask, random.random(mask.shape), 0)
-                best = solution.policies[player].probabilities + 0.1 * noise
-                weights = np.where(random.random((len(mask), 1)) < 0.3, noise, best)
-                weights /= np.maximum(weights.sum(axis=1, keepdims=True), 1e-300)
-                sampled.append(TabularPolicy.of(table, weights, player=player))
-            agents.append(write_agent(folder, name, run, (table, solution), sampled, 1000))
         record = task_record(game, ["uniform", "first-legal", "optimal"])
-        records.append(replace(record, agents=tuple(agents), constant=None))
+        records.append(replace(record, agents=agents, constant=None))
     write_results(folder, BenchRecord(tuple(records)))
     return folder
 

@@ -13,16 +13,7 @@ Wrap = Callable[[Any], Any]
 
 
 class Late(gym.Wrapper[Any, Any, Any, Any]):
-    """Shows the observation before."""
-
-    def reset(self, **kwargs: Any) -> Any:
-        self.last, info = self.env.reset(**kwargs)
-        return self.last, info
-
-    def step(self, action: Any) -> Any:
-        observation, *rest = self.env.step(action)
-        observation, self.last = self.last, observation
-        return observation, *rest
+    """A class that is not known: it might show the observation before."""
 
 
 class OwnLimit(wrappers.TimeLimit):
@@ -30,10 +21,7 @@ class OwnLimit(wrappers.TimeLimit):
 
 
 class OwnEnv(Env):
-    """An environment of this package's whose actions are others."""
-
-    def step(self, action: Any) -> Any:
-        return super().step(1 - action)
+    """A subclass of this package's environment: its actions might be others."""
 
 
 class Proxy(gym.Env[Any, Any]):
@@ -46,12 +34,6 @@ class Proxy(gym.Env[Any, Any]):
     @property
     def unwrapped(self) -> Any:
         return self.inner
-
-    def reset(self, **kwargs: Any) -> Any:
-        return self.inner.reset(**kwargs)
-
-    def step(self, action: Any) -> Any:
-        return self.inner.step(1 - action)
 
 
 def replaced(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:

@@ -167,7 +167,6 @@ stormpy = pytest.importorskip("stormpy")
 
 
 def storm_value(path: Path, wanted: str, constants: str = "") -> Fraction | float:
-    """What Storm finds in exact arithmetic."""
     program = stormpy.parse_prism_program(path)
     asked = stormpy.parse_property(wanted, program)
     program, [asked] = stormpy.instantiate_constants(program, constants, [asked])

@@ -155,8 +155,6 @@ def function_of(key: str) -> str:
 
 
 class Equivalent:
-    """What ``equivalent.toml`` says."""
-
     def __init__(self) -> None:
         known = tomllib.loads((HERE / "equivalent.toml").read_text("utf-8"))
         self.named = {(entry["function"], tuple(entry["change"])) for entry in known["equivalent"]}

@@ -21,7 +21,6 @@ from doc_pages import DOCS, check_figure
 from hypothesis import given
 from hypothesis import strategies as st
 from random_games import RandomGame
-from two_players import OneShot
 
 from solvent.benchmark.records import AgentRecord, BaselineRecord, TaskRecord
 from solvent.exact import SolvedTable, locate_gap, solve
@@ -370,7 +369,6 @@ def test_actions_that_are_as_good_are_counted() -> None:
     ("game", "names"),
     [
         (lake(), [""]),
-        (OneShot(), ["player A", "player B"]),
         (RandomGame(3, "simultaneous", cyclic=True), ["player A", "player B"]),
     ],
 )
@@ -425,7 +423,6 @@ def test_what_an_agent_chooses_and_loses_is_there() -> None:
 
 
 def test_two_states_on_one_place_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    """On a board that is too small."""
     small = solved_task(lake())
     monkeypatch.setattr(GymnasiumTable, "coordinates", lambda self, s: {"row": 0, "column": 0})
     with pytest.raises(ValueError, match="two states on one place"):

@@ -261,7 +261,6 @@ FOUR = ("value", "gap", "normalized", "worst_start_gap")
 
 @pytest.fixture(scope="module")
 def written(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """A folder of results for a game for one and one for a game for two."""
     return {name: write_tasks(tmp_path_factory.mktemp(name), task) for name, task in GAMES.items()}
 
 

@@ -122,7 +122,6 @@ PREDICTIONS: dict[str, tuple[Learn, int, float]] = {
 
 @pytest.mark.parametrize("name", PREDICTIONS)
 def test_predictions_converge_to_the_exact_values(name: str) -> None:
-    """Of the policy that acts, or off-policy of another one."""
     learn, episodes, share = PREDICTIONS[name]
     game = random_table(0, cyclic=name != "ordinary importance sampling")
     uniform = TabularPolicy.uniform(game)

@@ -65,7 +65,6 @@ def test_the_true_gradient_is_that_of_finite_differences(
 
 
 def actor_of(model: Any) -> list[Any]:
-    """The weights of a learner's actor."""
     policy = model.policy
     return [*policy.mlp_extractor.policy_net.parameters(), *policy.action_net.parameters()]
 

@@ -9,9 +9,10 @@ import numpy as np
 import pytest
 import torch
 from interruptions import assert_goes_on
+from random_games import RandomGame
 from reduced_football import reduced
 from refusals import assert_refused
-from two_players import OneShot, random_policy
+from two_players import random_policy
 
 from solvent import (
     TabularGame,
@@ -220,7 +221,7 @@ def test_the_pool_keeps_the_latest_snapshots() -> None:
 
 
 def test_the_kth_counts_k_squared_times() -> None:
-    game = compile_game(OneShot())
+    game = compile_game(RandomGame(0, "simultaneous", cyclic=True))
     policies = [random_policy(game, 1, seed) for seed in range(5)]
     average = AveragePolicy(game, 1)
     for policy in policies:

@@ -95,7 +95,6 @@ def test_code_and_repr_lead_back_to_the_result(result: Result) -> None:
 
 
 def small(**changes: list[str]) -> Chart:
-    """Two plays against two defences."""
     given = {"1": ["3", "fum*1 | 4*3"], "2": ["def5/12o", "inc"], "Q": ["punt30"] * 2,
              "P": ["punt40r8", "block*1 | punt40*35"], **changes}  # fmt: skip
     return chart_of("small", [given["1"], given["2"]], given["Q"], given["P"])

@@ -469,7 +469,6 @@ def lost(strategies: Strategies) -> tuple[float, float, float]:
 
 @cache
 def constants() -> SimpleNamespace:
-    """What the script of the agent's constants defines."""
     return SimpleNamespace(**runpy.run_path(f"{DOCS.parent}/benchmarks/football_constants.py"))
 
 

@@ -103,7 +103,6 @@ def network_of(
     rule: str = "sampled",
     observation: str = "vector",
 ) -> NetworkPlayer:
-    """A network with weights at random."""
     rng = np.random.default_rng(seed)
     [inputs] = sampler.simulation(1, observation).observation_space.shape
     widths = [inputs, 12, 12, len(sampler.rules.actions.names)]
@@ -271,7 +270,6 @@ FALLS: tuple[tuple[int, str, int, int, bool, bool, float], ...] = (
 
 
 def test_a_play_has_to_gain_the_average_of_the_plays_that_are_left() -> None:
-    """By how much the average falls with a result."""
     plain, rules = AgentPlayer(layout(), management=ClockManagement(weight=1.0)), layout().rules
     codes = [result.code for result in rules.chart.results]
     for to_goal, code, ticks, timeouts, has_ball, kick, fall in FALLS:

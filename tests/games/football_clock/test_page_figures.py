@@ -118,7 +118,6 @@ Pairs = dict[tuple[str, str], tuple[str, str]]
 
 
 def agent_values() -> Pairs:
-    """All figures of the agent with a clock."""
     found: Pairs = {}
     for (form, timeouts, first), row in AGENT.items():
         if first:

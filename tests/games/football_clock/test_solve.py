@@ -35,7 +35,6 @@ from solvent.model.text import precise
 
 
 def solved(layout: FootballLayers) -> LayerStore:
-    """All layers of a layout, solved."""
     store = LayerStore(layout)
     solve_layers(layout, store, workers=Workers(2))
     return store
@@ -195,7 +194,6 @@ def test_every_layer_comes_after_those_that_it_reads(form: str) -> None:
 
 @cache
 def both_ways(form: str) -> tuple[TimedSolution, TabularGame, Solution]:
-    """A tiny game by the layers and by the generic solver."""
     clock = {} if form == "two-minutes" else {"half": 30}
     game = tiny(form, SMALL if form == "full" else CHART, timeouts=1, **clock)
     table = compile_game(game)

@@ -226,7 +226,6 @@ def test_best_play_of_the_full_book_is_what_the_page_says() -> None:
 
 @pytest.fixture(scope="module")
 def worth() -> dict[Page, Fraction]:
-    """The exact worth of every page of the teaching book."""
     exact = open_book(TEACHING).tabulate_exactly()
     pages = cast(Sequence[Page], exact.table.states)
     return dict(zip(pages, solve_exactly(exact).values, strict=True))
