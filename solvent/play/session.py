@@ -299,11 +299,11 @@ class Session:
             record: The record of an episode, ended or left.
         """
         lines = [""]
-        listed = list(enumerate(record.decisions, 1))
-        if len(listed) > MOST_LISTED:
-            dear = sorted(listed, key=lambda one: one[1].cost, reverse=True)[:MOST_LISTED]
-            listed = sorted(one for one in dear if one[1].cost > 0)
-        for number, decision in listed:
+        told = list(enumerate(record.decisions, 1))
+        if len(told) > MOST_LISTED:
+            dear = sorted(told, key=lambda one: one[1].cost, reverse=True)[:MOST_LISTED]
+            told = sorted(one for one in dear if one[1].cost > 0)
+        for number, decision in told:
             verdict = "was best"
             if decision.cost > 0:
                 verdict = f"cost {self.scale.difference(decision.cost)}; {decision.best} was better"
