@@ -61,7 +61,7 @@ from concurrent.futures import ProcessPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from math import isfinite, lcm
 from numbers import Rational
 from operator import mul
@@ -354,7 +354,7 @@ class Expectimax:
                 if node.value is not None:
                     continue
                 if node in self.opened:
-                    raise self._cycle(node)
+                    raise self._cycle(path[path.index(node) :])
                 node.value = self._score(node.state)
                 if node.value is not None:
                     self.solved.append(node)
@@ -435,30 +435,18 @@ class Expectimax:
         certain: Fraction = values[0]
         return certain if len(values) == 1 else Fraction(*expectation(weights, total, values))
 
-    def _cycle(self, first: Node) -> CycleError:
-        """Return the error that names a shortest loop through a state of the path."""
-        came_from: dict[Node, tuple[Node, Any]] = {}
-        queue = [first]
-        for node in queue:
-            for label, (targets, _, _) in self.opened[node]:
-                for after in targets:
-                    # Only states of the path have been expanded and can lead back.
-                    if after in self.opened and after not in came_from:
-                        came_from[after] = (node, label)
-                        queue.append(after)
-            if first in came_from:
-                break
-        steps = [came_from[first]]
-        while steps[-1][0] is not first:
-            steps.append(came_from[steps[-1][0]])
-        steps.reverse()
-        lines = [f"  {node.state!r} -- {label} -->" for node, label in steps]
+    def _cycle(self, loop: list[Node]) -> CycleError:
+        """Return the error that names a loop, given by its nodes in their order."""
+        lines = []
+        for node, after in pairwise([*loop, loop[0]]):
+            label = next(label for label, (found, _, _) in self.opened[node] if after in found)
+            lines.append(f"  {node.state!r} -- {label} -->")
         if len(lines) > 12:
             lines[8:-3] = [f"  ... {len(lines) - 11} more ..."]
         return CycleError(
             "play can return to a state, which this solver does not allow:\n"
-            + "\n".join([*lines, f"  {first.state!r}"]),
-            [node.state for node, _ in steps] + [first.state],
+            + "\n".join([*lines, f"  {loop[0].state!r}"]),
+            [node.state for node in (*loop, loop[0])],
         )
 
 

@@ -126,7 +126,7 @@ def test_pig_is_refused_and_a_loop_of_it_named() -> None:
 
 
 @pytest.mark.parametrize("length", [1, 2, 5])
-def test_a_shortest_loop_is_named_as_a_path(length: int) -> None:
+def test_a_loop_is_named_as_a_path(length: int) -> None:
     def choices(s: int) -> list[Any]:
         return [("stop", [(-1, 1)]), ("on", [((s + 1) % length, HALF), (-1, HALF)])]
 
