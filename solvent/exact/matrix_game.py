@@ -17,11 +17,7 @@ actions gets more against every action of the other player. No equilibrium uses 
 it can be removed. Other actions may then be dominated in the smaller game; the order of removals
 does not change what is left at the end. Finding the mixed strategy is a matrix game itself: let D
 hold the advantages of the other actions over action i. Then i is strictly dominated if and only if
-the value of D is positive, and an optimal strategy of D's row player dominates it.
-
-An action is *weakly dominated* if some mixed strategy never gets less and sometimes gets more.
-Removing it keeps the value and at least one equilibrium, but can lose others, and what is left can
-depend on the order. Here each round removes the dominated actions of both players (Osborne and
+the value of D is positive, and an optimal strategy of D's row player dominates it (Osborne and
 Rubinstein 1994, *A Course in Game Theory*, chapter 4).
 
 **Small games** take a few microseconds each. After the entries are scaled to lie in [1, 2], the
@@ -248,13 +244,11 @@ class Removal:
     """A dominated action that was removed.
 
     Attributes:
-        round: The round, from 1.
         player: 0 for the row player.
         action: Row or column of the original matrix.
         by: The mixed strategy that dominates it: actions and probabilities, which sum to 1.
     """
 
-    round: int
     player: int
     action: int
     by: tuple[tuple[int, float], ...]
@@ -262,7 +256,7 @@ class Removal:
     def __str__(self) -> str:
         """Return the removal as one line."""
         by = " + ".join(f"{p:.3g} x {a}" if p < 1 else f"{a}" for a, p in self.by)
-        return f"round {self.round}: {('row', 'column')[self.player]} {self.action} by {by}"
+        return f"{('row', 'column')[self.player]} {self.action} by {by}"
 
 
 @dataclass(frozen=True)
@@ -272,7 +266,8 @@ class DominanceReport:
     Attributes:
         rows: The remaining rows.
         columns: The remaining columns.
-        removals: The removals in the order in which they were found.
+        removals: The removals in their order; each is dominated in the game that the ones before
+            it leave.
     """
 
     rows: tuple[int, ...]
@@ -285,15 +280,11 @@ class DominanceReport:
         return "\n".join([*map(str, self.removals), left])
 
 
-def iterated_dominance(
-    payoff: Floats, *, weak: bool = False, mixed: bool = True
-) -> DominanceReport:
-    """Remove dominated actions of both players until none is dominated.
+def iterated_dominance(payoff: Floats) -> DominanceReport:
+    """Remove strictly dominated actions of both players until none is dominated.
 
     Args:
         payoff: [m, n] finite payoffs to the row player; the column player gets minus them.
-        weak: Whether weakly dominated actions are removed as well.
-        mixed: Whether mixed strategies are considered as dominating, or only single actions.
 
     Raises:
         ValueError: If the matrix is empty, or its entries are not finite or too far apart.
@@ -304,74 +295,30 @@ def iterated_dominance(
     margin = _SURE * float(a.max() - a.min())
     left = (list(range(a.shape[0])), list(range(a.shape[1])))
     removals: list[Removal] = []
-    for number in range(1, sum(a.shape)):
-        # Both players look at the same game, so actions are removed after the round.
-        found = [
-            Removal(number, player, left[player][action], _named(by, left[player]))
-            for player, gains in enumerate((a[np.ix_(*left)], -a[np.ix_(*left)].T))
-            for action, by in _dominated(gains, weak, mixed, margin)
-        ]
-        if not found:
-            break
-        for removal in found:
-            left[removal.player].remove(removal.action)
-        removals += found
+    before = -1
+    while before < len(removals):
+        before = len(removals)
+        for player, gains in enumerate((a, -a.T)):
+            for action in tuple(left[player]):
+                others = [other for other in left[player] if other != action]
+                advantage = (
+                    gains[np.ix_(others, left[1 - player])] - gains[action, left[1 - player]]
+                )
+                strategy = _dominating(advantage, margin) if others else None
+                if strategy is not None:
+                    left[player].remove(action)
+                    by = [(n, p) for n, p in zip(others, strategy.tolist(), strict=True) if p > 0]
+                    removals.append(Removal(player, action, tuple(by)))
     return DominanceReport(tuple(left[0]), tuple(left[1]), tuple(removals))
 
 
-def _dominated(gains: Floats, weak: bool, mixed: bool, margin: float) -> list[tuple[int, Floats]]:
-    """Return dominated rows, each with a strategy [m] over the remaining rows that dominates it."""
-    found: list[tuple[int, Floats]] = []
-    staying = np.ones(len(gains), bool)
-    for action in range(len(gains)):
-        others = np.flatnonzero(staying & (np.arange(len(gains)) != action))
-        if not len(others):
-            break
-        strategy = _dominating(gains[others] - gains[action], weak, mixed, margin)
-        if strategy is not None:
-            by = np.zeros(len(gains))
-            by[others] = strategy
-            staying[action] = False
-            # Strategies found before may use this row; they use what dominates it instead.
-            found = [(a, b + b[action] * (by - np.eye(len(gains))[action])) for a, b in found]
-            found.append((action, by))
-    return found
-
-
-def _dominating(advantage: Floats, weak: bool, mixed: bool, margin: float) -> Floats | None:
+def _dominating(advantage: Floats, margin: float) -> Floats | None:
     """Return a mixed strategy over rows that secures an advantage, or None."""
-    beats = advantage.min(axis=1) >= 0 if weak else advantage.min(axis=1) > 0
-    beats &= advantage.max(axis=1) > 0
+    beats = advantage.min(axis=1) > 0
     if beats.any():
         return np.asarray(np.arange(len(advantage)) == beats.argmax(), float)
-    if not mixed:
-        return None
-    if not weak:
-        game = solve_matrix_game(advantage)
-        return game.row_strategy if game.value > margin else None
-    from scipy.optimize import linprog
-
-    program = linprog(
-        c=-advantage.sum(axis=1),
-        A_ub=-advantage.T,
-        b_ub=np.zeros(advantage.shape[1]),
-        A_eq=np.ones((1, len(advantage))),
-        b_eq=[1.0],
-        method="highs",
-    )
-    if program.status == 2:
-        return None
-    if program.status != 0:
-        raise ArithmeticError(
-            f"HiGHS did not find whether a mixed strategy dominates: {program.message}"
-        )
-    x = np.maximum(program.x, 0.0) / np.maximum(program.x, 0.0).sum()
-    gain = x @ advantage
-    return x if gain.min() >= -margin and gain.max() > margin else None
-
-
-def _named(x: Floats, names: list[int]) -> tuple[tuple[int, float], ...]:
-    return tuple((names[k], float(x[k])) for k in np.flatnonzero(x > 0).tolist())
+    game = solve_matrix_game(advantage)
+    return game.row_strategy if game.value > margin else None
 
 
 EXACT = 1e-13

@@ -283,53 +283,29 @@ def test_rough_mixes_are_polished_and_refused_if_that_does_not_help(
 # Iterated dominance: textbook examples, and properties against the value of the game
 
 
-MIXED, WEAK = [[3.0, 0], [0, 3], [1, 1]], [[4.0, 0, 1], [0, 4, 1], [2, 2, 0]]
 # In the last, row 2 falls only when column 2, the only one against which it is good, has fallen.
-ROUNDS = [[1.0, 2, 3], [2, 3, 4], [0, 0, 9]]
-# What is left is said of rows and columns, by rounds.
-DOMINATED: list[tuple[str, Any, dict[str, bool], str]] = [
+DOMINATED: list[tuple[str, Any, str]] = [
     (
         "a mix dominates where no pure action does",
-        MIXED,
-        {},
-        "round 1: row 2 by 0.5 x 0 + 0.5 x 1\nleft: rows [0, 1], columns [0, 1]",
-    ),
-    ("pure actions alone", MIXED, {"mixed": False}, "left: rows [0, 1, 2], columns [0, 1]"),
-    *(
-        (
-            "rounds follow one another",
-            ROUNDS,
-            {"mixed": mixed},
-            "round 1: row 0 by 1\nround 1: column 2 by 0\nround 2: row 2 by 1\n"
-            "round 3: column 1 by 0\nleft: rows [1], columns [0]",
-        )
-        for mixed in (True, False)
+        [[3.0, 0], [0, 3], [1, 1]],
+        "row 2 by 0.5 x 0 + 0.5 x 1\nleft: rows [0, 1], columns [0, 1]",
     ),
     (
-        "a single action may be weakly better",
-        [[1.0, 1], [1, 0]],
-        {"weak": True, "mixed": False},
-        "round 1: row 1 by 0\nround 1: column 0 by 1\nleft: rows [0], columns [1]",
-    ),
-    ("weak dominance is an option", WEAK, {}, "left: rows [0, 1, 2], columns [0, 1, 2]"),
-    (
-        "a mix that is weakly better",
-        WEAK,
-        {"weak": True},
-        "row 2 by 0.5 x 0 + 0.5 x 1\nleft: rows [0, 1], columns [0, 1, 2]",
-    ),
-    (
-        "no pure action is",
-        WEAK,
-        {"weak": True, "mixed": False},
+        "weak dominance is none",
+        [[4.0, 0, 1], [0, 4, 1], [2, 2, 0]],
         "left: rows [0, 1, 2], columns [0, 1, 2]",
+    ),
+    (
+        "removals follow from one another",
+        [[1.0, 2, 3], [2, 3, 4], [0, 0, 9]],
+        "row 0 by 1\ncolumn 2 by 0\nrow 2 by 1\ncolumn 1 by 0\nleft: rows [1], columns [0]",
     ),
 ]
 
 
-def test_dominated_actions_fall_in_rounds() -> None:
-    for rule, payoff, options, said in DOMINATED:
-        assert str(iterated_dominance(np.array(payoff), **options)).endswith(said), rule
+def test_dominated_actions_fall() -> None:
+    for rule, payoff, said in DOMINATED:
+        assert str(iterated_dominance(np.array(payoff))) == said, rule
 
 
 @settings(max_examples=examples(60))
@@ -338,30 +314,21 @@ def test_dominated_actions_fall_in_rounds() -> None:
         np.float64,
         st.tuples(st.integers(1, 5), st.integers(1, 5)),
         elements=st.integers(-3, 3).map(float),
-    ),
-    st.booleans(),
-    st.booleans(),
+    )
 )
-def test_the_value_survives_and_dominators_dominate(
-    payoff: np.ndarray, weak: bool, mixed: bool
-) -> None:
-    report = iterated_dominance(payoff, weak=weak, mixed=mixed)
+def test_the_value_survives_and_dominators_dominate(payoff: np.ndarray) -> None:
+    report = iterated_dominance(payoff)
     left = payoff[np.ix_(report.rows, report.columns)]
     assert solve_matrix_game(left).value == pytest.approx(solve_matrix_game(payoff).value, abs=1e-8)
 
     alive = [list(range(n)) for n in payoff.shape]
-    for number in sorted({removal.round for removal in report.removals}):
-        now = [removal for removal in report.removals if removal.round == number]
-        gone = {(removal.player, removal.action) for removal in now}
-        for removal in now:
-            gains = payoff if removal.player == 0 else -payoff.T
-            against = alive[1 - removal.player]
-            assert sum(p for _, p in removal.by) == pytest.approx(1)
-            assert not {(removal.player, action) for action, _ in removal.by} & gone
-            mix = sum(p * gains[action, against] for action, p in removal.by)
-            ahead = mix - gains[removal.action, against]
-            assert ahead.min() > (-1e-8 if weak else 0)
-            assert ahead.max() > 0
-        for removal in now:
-            alive[removal.player].remove(removal.action)
+    for removal in report.removals:
+        gains = payoff if removal.player == 0 else -payoff.T
+        against = alive[1 - removal.player]
+        alive[removal.player].remove(removal.action)
+        assert sum(p for _, p in removal.by) == pytest.approx(1)
+        assert {action for action, _ in removal.by} <= {*alive[removal.player]}
+        mix = sum(p * gains[action, against] for action, p in removal.by)
+        assert (mix > gains[removal.action, against]).all()
     assert (report.rows, report.columns) == tuple(map(tuple, alive))
+    assert not iterated_dominance(left).removals
