@@ -501,18 +501,10 @@ def _table(
         deterministic=deterministic,
         player=player,
         batch_size=batch_size,
-        name=name or _name_of(policy),
+        name=name or getattr(policy, "__name__", type(policy).__name__).strip("<>"),
         env=subject.env,
         rows=None if subject.env is None else _seen(subject, player, None),
     )
-
-
-def _name_of(policy: Any) -> str:
-    """Return the name of a function or an array."""
-    if not callable(policy):
-        return "policy"
-    name: str = getattr(policy, "__name__", type(policy).__name__)
-    return "policy" if name == "<lambda>" else name
 
 
 def _refuse_given(arguments: dict[str, Any], what: str) -> None:

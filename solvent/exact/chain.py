@@ -142,7 +142,8 @@ class Chain:
             CertificateError: If the matrix is singular as far as floats can tell.
         """
         x = self.by_band(right, NARROW, transposed=transposed)
-        if x is None and self._is_short:
+        # Where play is short, a small residual means a small error.
+        if x is None and self.lengths is not None and self.lengths.max() < SLOW:
             within = np.zeros(self.n) if within is None else within
             x = self.iterate(right, within, guess, transposed=transposed)
         if x is None:
@@ -150,16 +151,6 @@ class Chain:
         if x is None:
             raise self._stuck()
         return x
-
-    @cached_property
-    def _is_short(self) -> bool:
-        """Return whether play lasts so few moves that a small residual means a small error."""
-        # If play can end in one move from every state, that bounds the number of moves.
-        leads = np.diff(self.start) > 0
-        at_once = self.leaving + self.moves @ (~leads).astype(float)
-        if (at_once[leads] * SLOW > 1).all():
-            return True
-        return self.lengths is not None and float(self.lengths.max()) < SLOW
 
     @cached_property
     def lengths(self) -> Floats | None:
