@@ -224,4 +224,4 @@ def _settled(game: TabularGame, rows: Bools) -> Ints:
 def _refuse_nonterminating_play(game: TabularGame, states: Ints) -> None:
     if len(states):
         state = game.states[states[0]]
-        raise ImproperGameError(f"{game.info.name}: play from state {state!r} never ends")
+        raise ImproperGameError(f"{game.info.name}: play from state {state!r} never ends", state)

@@ -25,7 +25,19 @@ FIGURES = ("value", "lower", "upper", "method", "model_hash")
 
 
 class ImproperGameError(ValueError):
-    """An episode need not end: a state has no value, or attains it only by never ending."""
+    """An episode need not end: a state has no value, or attains it only by never ending.
+
+    Args:
+        message: The reason.
+        state: A state from which play never ends, if one is known.
+
+    Attributes:
+        state: The same state, or None.
+    """
+
+    def __init__(self, message: str, state: Any = None) -> None:
+        super().__init__(message)
+        self.state = state
 
 
 class CertificateError(ArithmeticError):
