@@ -122,13 +122,8 @@ class FightRules:
         self._escape_after = fight.escape.after if fight.escape else 0
         safe = fight.invulnerable
         counting = [*fight.bonuses, *([] if safe is None else [safe])]
-        lasts = [counted.rounds[1] for counted in counting]
-        starts = {
-            1,
-            *(counted.first for counted in counting),
-            *(last + 1 for last in lasts if last),
-        }
-        self._periods = sorted(starts)
+        ends_after = {counted.rounds[1] or 0 for counted in counting}
+        self._periods = sorted({1, *(c.first for c in counting), *(n + 1 for n in ends_after)})
         self._most_rounds = max(self._escape_after, self._periods[-1] - 1)
         # Each constant with the number of rounds after which it is no longer needed.
         skills: list[tuple[Expression, float]] = [
@@ -140,8 +135,10 @@ class FightRules:
         ]
         escape = holds(fight.escape.when) if fight.escape else 0
         factors = (fight.dealt, fight.suffered, fight.added.enemy, fight.added.hero)
-        changes: list[tuple[Expression, float]] = [(part, inf) for part in factors]
-        changes.append((holds(safe.when), safe.rounds[1] or inf) if safe else (0, inf))
+        changes: list[tuple[Expression, float]] = [
+            *((part, inf) for part in factors),
+            (holds(safe.when), safe.rounds[1] or inf) if safe else (0, inf),
+        ]
         if isinstance(rules, FightingFantasyEntry):
             parts, always = [*skills, (escape, inf)], 0
             self._first_skill, self._is_allowed = 0, len(skills)
@@ -276,17 +273,17 @@ class FightRules:
     def _losses(self, enemy: int, rounds: int, constants: Constants) -> Counter[Losses]:
         """Return the possible losses in the round after a number of rounds, with their weights."""
         difference = self._difference(enemy, rounds, constants)
-        found: Counter[Losses] = Counter()
-        if isinstance(self._rules, FightingFantasyEntry):
-            won, _, lost = round_probabilities(difference)
-            damage = self._rules.damage
-            # Both are multiples of 1/1296; what is missing to 1 are draws.
-            found[self._changed((damage.won, 0), rounds, constants)] += int(won * 1296)
-            found[self._changed((0, damage.lost), rounds, constants)] += int(lost * 1296)
-            return +found
-        for losses in self._rules.table.results(difference):
-            found[self._changed(losses, rounds, constants)] += 1
-        return found
+        if not isinstance(self._rules, FightingFantasyEntry):
+            results = self._rules.table.results(difference)
+            return Counter(self._changed(losses, rounds, constants) for losses in results)
+        won, _, lost = round_probabilities(difference)
+        damage = self._rules.damage
+        # Both are multiples of 1/1296; what is missing to 1 are draws.
+        weights = {
+            self._changed((damage.won, 0), rounds, constants): int(won * 1296),
+            self._changed((0, damage.lost), rounds, constants): int(lost * 1296),
+        }
+        return +Counter(weights)
 
     def _changed(self, losses: Losses, rounds: int, constants: Constants) -> Losses:
         """Return losses with factors and additions, which leave kills as they are."""
