@@ -560,12 +560,10 @@ def round_probabilities(difference: int) -> Rounds:
 
     X is the difference of two sums of two dice; the round is won if X + difference > 0.
     """
-    total = dice_sum(2)
-    pmf: dict[int, Fraction] = {}
-    for (a, p_a), (b, p_b) in product(total.items(), total.items()):
-        pmf[a - b] = pmf.get(a - b, Fraction(0)) + p_a * p_b
-    won = sum((p for x, p in pmf.items() if x + difference > 0), Fraction(0))
-    drawn = pmf.get(-difference, Fraction(0))
+    total = dice_sum(2).items()
+    pmf = [(a - b, p_a * p_b) for (a, p_a), (b, p_b) in product(total, total)]
+    won = sum((p for x, p in pmf if x + difference > 0), Fraction(0))
+    drawn = sum((p for x, p in pmf if x + difference == 0), Fraction(0))
     return won, drawn, 1 - won - drawn
 
 

@@ -44,6 +44,7 @@ from solvent.games.gamebook.expressions import (
     add,
     bounds,
     compiled,
+    gathered,
     names,
     total,
 )
@@ -226,10 +227,8 @@ class FightRules:
         start = Standing(rounds, enemy, self._healths[enemy] - left, 0)
         # A loss at which the hero has fallen, the same for heroes of similar health.
         enough = min(self._most_health, 1 << (self._health(values) - 1).bit_length())
-        found: Moments = {}
-        for standing, p in self._odds(start, constants, enough).items():
-            add(found, self._moment(standing, constants, values), p)
-        return found
+        found = self._odds(start, constants, enough).items()
+        return gathered((self._moment(after, constants, values), p) for after, p in found)
 
     def _decided(self, won: bool, local: Local, values: Values, action: int) -> Moments:
         """Deal the damage of a round, and fight until the next decision."""

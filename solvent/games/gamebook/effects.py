@@ -26,6 +26,7 @@ from solvent.games.gamebook.expressions import (
     add,
     compiled,
     falls,
+    gathered,
     names,
 )
 from solvent.games.gamebook.hero import Hero
@@ -205,9 +206,9 @@ class Effects:
         rules = [(holds, ending) for read, holds, ending in self._rules if step.field in read]
 
         def happen(values: Values) -> Sequence[EffectOutcome]:
-            numbers: dict[int, Fraction] = {}
-            for faces, p in fallen:
-                add(numbers, min(max(value(values + faces), low), high), p)
+            numbers = gathered(
+                (min(max(value(values + faces), low), high), p) for faces, p in fallen
+            )
             turns: list[EffectOutcome] = []
             for number, p in numbers.items():
                 after = (*values[:place], number, *values[place + 1 :])

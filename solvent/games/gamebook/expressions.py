@@ -13,7 +13,7 @@ bind what they do in Python, so Python's own parser builds the syntax tree. Noth
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache, reduce
@@ -273,13 +273,19 @@ def add(odds: dict[Any, Fraction], target: Any, probability: Fraction) -> None:
     odds[target] = odds[target] + probability if target in odds else probability
 
 
+def gathered(results: Iterable[tuple[Any, Fraction]]) -> dict[Any, Fraction]:
+    """Return the probability of each of some results, of which several may be equal."""
+    odds: dict[Any, Fraction] = {}
+    for target, probability in results:
+        add(odds, target, probability)
+    return odds
+
+
 def distribution(expression: Expression) -> dict[int, Fraction]:
     """The distribution of an expression without names, ascending; every throw is independent."""
     value = compiled(expression, {})
-    result: dict[int, Fraction] = {}
-    for faces, p in falls(expression):
-        add(result, int(value(faces)), p)
-    return dict(sorted(result.items()))
+    found = gathered((int(value(faces)), p) for faces, p in falls(expression))
+    return dict(sorted(found.items()))
 
 
 def total(parts: tuple[Expression, ...]) -> Expression:

@@ -50,7 +50,7 @@ from solvent.games.gamebook.effects import (
     Option,
     options,
 )
-from solvent.games.gamebook.expressions import Range, add, compiled, distribution, falls
+from solvent.games.gamebook.expressions import Range, add, compiled, distribution, falls, gathered
 from solvent.games.gamebook.page import (
     IN_FIGHT,
     STEPS,
@@ -488,13 +488,9 @@ class Gamebook(Words):
             case Roll(dice=dice) as table:
                 result, fallen = compiled(dice, position), falls(dice)
 
-                def roll(values: Values) -> Odds:
-                    found: Odds = {}
-                    for faces, p in fallen:
-                        add(found, inner[table.row(result(values + faces))], p)
-                    return found
-
-                return roll
+                return lambda values: gathered(
+                    (inner[table.row(result(values + faces))], p) for faces, p in fallen
+                )
             case CheckEntry(base=base, modifiers=modifiers):
                 sizes = [(compiled(m.number, position), m.size) for m in modifiers]
                 constants = self.book.checks
