@@ -90,11 +90,11 @@ def refuse(*arguments: Any) -> Any:
 
 
 def test_what_knows_no_discount_is_not_asked(registered: Any) -> None:
-    spec = nim_spec(**dict.fromkeys(("solver", "play", "pages"), f"{__name__}:refuse"))
+    spec = nim_spec(**dict.fromkeys(("solver", "pages"), f"{__name__}:refuse"))
     registered(spec)
     game = discounted(NIM, 0.5)
     left = spec_of(game)
-    assert (left.solver, left.simulator, left.play) == (None,) * 3
+    assert (left.solver, left.simulator) == (None, None)
     assert type(pages_of(game)) is GamePages
     assert spec_of(NIM) == spec
     assert solve(game).value == solve(compile_game(game)).value
