@@ -168,15 +168,11 @@ def packed(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "steady"
 
 
-@pytest.fixture
-def submission(packed: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(packed, tmp_path / "submission"))
-
-
 @pytest.mark.parametrize("what", ["suite", "algorithm"])
 def test_no_name_in_a_submission_leads_to_code(
-    what: str, submission: Path, tmp_path: Path, mark: Path
+    what: str, packed: Path, tmp_path: Path, mark: Path
 ) -> None:
+    submission = Path(shutil.copytree(packed, tmp_path / "submission"))
     card, claims = submission / "card.json", submission / "results.json"
     says, claimed = json.loads(card.read_text()), json.loads(claims.read_text())
     for place in PLACES:

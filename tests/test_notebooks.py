@@ -421,14 +421,6 @@ def block(title: str) -> str:
     return str(found)
 
 
-@pytest.fixture(scope="module")
-def answers() -> dict[str, np.ndarray]:
-    best = toy_text("FrozenLake-v1").round(9).argmax(axis=1)
-    near = best.copy()
-    near[2] = (near[2] + 1) % 4
-    return {"best": best, "near": near, "bad": np.zeros(16, int)}
-
-
 def test_the_course_has_every_notebook_in_its_order() -> None:
     rows = re.findall(r"^\| (\d+) \| `([\w-]+)` \|", TEXT, re.MULTILINE)
     names = sorted(file.stem for file in (ROOT / "examples").glob("*.ipynb"))
@@ -445,7 +437,11 @@ def test_an_exercise_of_ones_own(tmp_path: Path) -> None:
     assert solvent.grade(file, np.zeros(16)).points == 0
 
 
-def test_the_cells_of_nbgrader_and_with_an_assert_grade(answers: dict[str, np.ndarray]) -> None:
+def test_the_cells_of_nbgrader_and_with_an_assert_grade() -> None:
+    best = toy_text("FrozenLake-v1").round(9).argmax(axis=1)
+    near = best.copy()
+    near[2] = (near[2] + 1) % 4
+    answers = {"best": best, "near": near, "bad": np.zeros(16, int)}
     *before, last = ast.parse(block("nbgrader")).body
     points = {}
     for name, actions in answers.items():

@@ -122,12 +122,6 @@ def test_a_failed_write_leaves_the_old_file(
 # Nothing in a file is believed, even if its checksum matches.
 
 
-@pytest.fixture
-def solution_file(table: Any, tmp_path: Path) -> Path:
-    save_solution(tmp_path / "solution.npz", solve(table))
-    return tmp_path / "solution.npz"
-
-
 def moved(array: Any, by: Any) -> Any:
     """An array with something added in a state in which play goes on."""
     changed = array.copy()
@@ -167,9 +161,9 @@ NO_SOLUTIONS: list[tuple[dict[str, Any], str | None, Any, str]] = [
 ]
 
 
-def test_what_is_no_policy_or_no_solution_is_named(
-    file: Path, solution_file: Path, table: Any
-) -> None:
+def test_what_is_no_policy_or_no_solution_is_named(file: Path, tmp_path: Path, table: Any) -> None:
+    solution_file = tmp_path / "solution.npz"
+    save_solution(solution_file, solve(table))
     kinds: tuple[Any, ...] = (
         (file, load_policy, NO_POLICIES),
         (solution_file, load_solution, NO_SOLUTIONS),

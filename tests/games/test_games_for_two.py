@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 
 from solvent import (
-    TabularGame,
     TabularPolicy,
     best_response,
     compile_game,
@@ -31,12 +30,9 @@ from solvent.report.solved import SolvedTask
 # Goofspiel's symmetry, and Ross's theorem on bids at random
 
 
-@pytest.fixture(scope="module", params=[(4, "random"), (5, "random"), (5, "descending")], ids=str)
-def goofspiel(request: pytest.FixtureRequest) -> TabularGame:
-    return compile_game(Goofspiel(*request.param))
-
-
-def test_the_game_is_symmetric_and_its_solution_cannot_be_exploited(goofspiel: TabularGame) -> None:
+@pytest.mark.parametrize(("cards", "order"), [(4, "random"), (5, "random"), (5, "descending")])
+def test_the_game_is_symmetric_and_its_solution_cannot_be_exploited(cards: int, order: str) -> None:
+    goofspiel = compile_game(Goofspiel(cards, order))
     solution = solve(goofspiel)
     assert solution.value == pytest.approx(0, abs=1e-12)
     for policy in solution.policies:

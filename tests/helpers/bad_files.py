@@ -1,6 +1,5 @@
 """Files that are not what they should be, for whatever reads files."""
 
-import io
 import json
 import os
 import zipfile
@@ -9,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from handed_in import stated
 
 from solvent.exact import write_archive
 
@@ -85,8 +85,8 @@ def forge(path: Path, header: Mapping[str, Any] = {}, **arrays: Any) -> Path:
     """
     before, held = read_raw(path)
     entries = {k: v for k, v in (before | dict(header)).items() if v is not None}
-    for stated in ("sha256", "format"):
-        entries.pop(stated, None)
+    for own in ("sha256", "format"):
+        entries.pop(own, None)
     write_archive(path, entries, {k: v for k, v in (held | arrays).items() if v is not None})
     return path
 
@@ -105,15 +105,13 @@ def overstate(path: Path, name: str, shape: tuple[int, ...], *, alone: bool = Fa
     with np.load(path) as archive:
         kept = {n: archive[n] for n in archive.files if n != name}
         dtype = archive[name].dtype
-    start = io.BytesIO()
-    entries = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(start, entries)
+    start = stated(shape, dtype.str)
     np.savez_compressed(path, **kept)
     with zipfile.ZipFile(path, "a", zipfile.ZIP_DEFLATED) as archive:
-        archive.writestr(f"{name}.npy", start.getvalue() + bytes(4096))
+        archive.writestr(f"{name}.npy", start + bytes(4096))
         if alone:
             return path
         # The directory, which is written at the end, is what readers go by.
         size = int(np.prod(shape, dtype=object)) * dtype.itemsize
-        archive.getinfo(f"{name}.npy").file_size = len(start.getvalue()) + size
+        archive.getinfo(f"{name}.npy").file_size = len(start) + size
     return path

@@ -13,15 +13,6 @@ MISSING = (
 )
 
 
-def programs() -> tuple[str, str] | None:
-    """Where Chromium and its driver are; None if one of them is missing."""
-    browser = next(
-        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
-    )
-    driver = shutil.which("chromedriver")
-    return None if browser is None or driver is None else (browser, driver)
-
-
 def start(*, profile: str, width: int = 1280, height: int = 900) -> Any:
     """A browser without a window.
 
@@ -33,10 +24,12 @@ def start(*, profile: str, width: int = 1280, height: int = 900) -> Any:
     from selenium import webdriver
     from selenium.webdriver.chrome.service import Service
 
-    found = programs()
-    assert found is not None, MISSING
+    found = [*map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))]
+    browser, driver = next(filter(None, found), None), shutil.which("chromedriver")
+    assert browser, MISSING
+    assert driver, MISSING
     options = webdriver.ChromeOptions()
-    options.binary_location = found[0]
+    options.binary_location = browser
     for word in (
         "--headless=new",
         "--no-sandbox",
@@ -51,10 +44,10 @@ def start(*, profile: str, width: int = 1280, height: int = 900) -> Any:
     ):
         options.add_argument(word)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
-    driver = webdriver.Chrome(options=options, service=Service(found[1]))
-    driver.set_page_load_timeout(PATIENCE)
-    driver.set_script_timeout(PATIENCE)
-    return driver
+    opened = webdriver.Chrome(options=options, service=Service(driver))
+    opened.set_page_load_timeout(PATIENCE)
+    opened.set_script_timeout(PATIENCE)
+    return opened
 
 
 def phone(driver: Any, *, width: int = 390, height: int = 844) -> None:

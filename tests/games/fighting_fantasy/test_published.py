@@ -42,7 +42,7 @@ from solvent.games.fighting_fantasy.rules import (
     round_probabilities,
 )
 from solvent.report.page import render
-from solvent.report.solved import SolvedTask, solve_task
+from solvent.report.solved import solve_task
 
 # The numbers of Johnston 2022 and of the game's page, every one recomputed
 
@@ -460,11 +460,6 @@ def test_the_trees_kept_are_those_that_the_papers_method_grows(damage: str, kept
 
 
 @pytest.fixture(scope="module")
-def solved(results: Path) -> SolvedTask:
-    return solve_task(read_bench(results).tasks[0], results)
-
-
-@pytest.fixture(scope="module")
 def data(results: Path) -> Any:
     [text] = re.findall(
         r'<div class="strategy-maps">.*?<script type="application/json">(.*?)</script>',
@@ -499,7 +494,8 @@ def test_every_cell_is_the_value_of_a_combat_that_starts_there(data: Any) -> Non
         )
 
 
-def test_codes_are_the_choices_of_the_policies(data: Any, solved: SolvedTask) -> None:
+def test_codes_are_the_choices_of_the_policies(data: Any, results: Path) -> None:
+    solved = solve_task(read_bench(results).tasks[0], results)
     table = solved.table
     shown = data["optimal"], *data["learned"]
     for which, owner in zip(shown, (solved.solution, *solved.agents), strict=True):

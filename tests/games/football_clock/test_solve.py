@@ -295,11 +295,6 @@ def original(words: list[str], tmp_path_factory: pytest.TempPathFactory) -> Path
     return folder
 
 
-@pytest.fixture
-def folder(original: Path, tmp_path: Path) -> Path:
-    return Path(shutil.copytree(original, tmp_path / "solution"))
-
-
 def test_a_solution_is_opened_without_its_game_and_by_another_name_of_the_chart(
     original: Path, game: TimedFootball
 ) -> None:
@@ -334,8 +329,9 @@ def test_the_solution_of_another_game_is_refused(
 ODD: tuple[Any, ...] = (None, True, -1, 1e308, float("nan"), "x\ny" * 999, [], {}, {"a": [1]})
 
 
-def test_no_entry_of_a_manifest_is_believed(folder: Path) -> None:
+def test_no_entry_of_a_manifest_is_believed(original: Path, tmp_path: Path) -> None:
     """Whatever stands in the place of an entry, the folder is refused in one line."""
+    folder = Path(shutil.copytree(original, tmp_path / "solution"))
     whole = (folder / "manifest.json").read_bytes()
     record = ["sheets", "half2/t003-1-1"]
     entries = [
