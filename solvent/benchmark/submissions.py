@@ -495,12 +495,13 @@ def _doubts(task: TaskRecord, runs: Mapping[int, Sequence[Learned]]) -> Iterator
     for seed, run in runs.items():
         content = b"".join(policy.sampled.probabilities.tobytes() for policy in run)
         equal.setdefault(content, []).append(seed)
+    optimal = [one.seed for one in task.agents if one.normalized > 1 - _NEAR_OPTIMAL]
     for seeds in equal.values():
-        if len(seeds) > 1:
+        # Optimal policies may well be equal, and are named below.
+        if len(seeds) > 1 and not set(seeds) <= set(optimal):
             yield f"{task.name}: the policies of the seeds {shown(seeds)} are equal"
-    scores = [agent.normalized for agent in task.agents]
-    if optimal := sum(score > 1 - _NEAR_OPTIMAL for score in scores):
-        yield f"{task.name}: {optimal} of {len(scores)} policies are optimal"
+    if optimal:
+        yield f"{task.name}: {len(optimal)} of {len(task.agents)} policies are optimal"
     budget = inf if task.task is None else task.task.timesteps or inf
     steps = [agent.timesteps for agent in task.agents]
     if over := sum(taken > MOST_STEPS * budget for taken in steps):

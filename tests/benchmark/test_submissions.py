@@ -544,23 +544,28 @@ def test_only_a_person_says_where_code_is(honest: Any, tmp_path: Path) -> None:
 def test_the_optimum_packed_as_if_learned_is_proved_doubted_and_found_out(
     honest: Any, tmp_path: Path
 ) -> None:
-    shutil.copytree(honest.file.parent / "bench", tmp_path / "bench")
-    game, record = task_game(honest.suite.tasks[0]), read_bench(tmp_path / "bench")
-    [task] = record.tasks
-    for agent in task.agents:
-        for name in ("policy.npz", "policy_mode.npz"):
-            save_policy(tmp_path / "bench" / agent.folder / name, game.solution.policies[0])
-    budget = task.agents[0].timesteps
-    agents = (replace(task.agents[0], timesteps=5 * budget), *task.agents[1:])
-    write_results(tmp_path / "bench", replace(record, tasks=(replace(task, agents=agents),)))
-    pack_submission(tmp_path / "bench", "mine", tmp_path / "super", honest.suite, authors="A. A.")
-    checked = check_submission(tmp_path / "super", honest.suite)
+    game = task_game(honest.suite.tasks[0])
+    budget = honest.suite.tasks[0].timesteps
+    for name, policy, doubt in (
+        ("uniform", TabularPolicy.uniform(game.table), "the policies of the seeds {} are equal"),
+        ("optimum", game.solution.policies[0], "3 of 3 policies are optimal"),
+    ):
+        bench, packed = tmp_path / name / "bench", tmp_path / name / "packed"
+        shutil.copytree(honest.file.parent / "bench", bench)
+        record = read_bench(bench)
+        [task] = record.tasks
+        for agent in task.agents:
+            for file in ("policy.npz", "policy_mode.npz"):
+                save_policy(bench / agent.folder / file, policy)
+        agents = (replace(task.agents[0], timesteps=5 * budget), *task.agents[1:])
+        write_results(bench, replace(record, tasks=(replace(task, agents=agents),)))
+        pack_submission(bench, "mine", packed, honest.suite, authors="A. A.")
+        checked = check_submission(packed, honest.suite)
+        assert checked.doubts == (
+            f"FFCombat-v0: {doubt.format(list(checked.card.seeds))}",
+            f"FFCombat-v0: 1 of 3 runs took more steps than the budget of {budget:,}, up to "
+            f"{5 * budget:,}",
+        )
     assert [agent.mode_gap for agent in checked.tasks[0].agents] == pytest.approx([0] * 3, abs=1e-9)
-    assert checked.doubts == (
-        f"FFCombat-v0: the policies of the seeds {list(checked.card.seeds)} are equal",
-        "FFCombat-v0: 3 of 3 policies are optimal",
-        f"FFCombat-v0: 1 of 3 runs took more steps than the budget of {budget:,}, up to "
-        f"{5 * budget:,}",
-    )
     with pytest.raises(StoreError, match="trained again, it ends with other policies or steps"):
         next(train_again(checked, 1, honest.place, honest.suite))
