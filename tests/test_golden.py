@@ -23,6 +23,7 @@ import pytest
 from commands import answer, said
 
 import solvent
+from solvent.benchmark.records import read_bench
 from solvent.exact import StoreError, load_solution
 from solvent.games.football.chart import load_chart
 from solvent.games.football.expected_points import ExpectedPoints
@@ -505,23 +506,6 @@ def network(name: str, folder: Path) -> Figures:
     return numbers("", answer("score", folder / "two-minutes" / f"{name}.npz", "--json"))
 
 
-def results(folder: Path) -> Figures:
-    """The results of a bench, and whether its page, which computes them again, says the same."""
-    out = folder / "report.html"
-    said("report", "--in", folder / "bench", "--out", out)
-    held = json.loads((folder / "bench" / "results.json").read_text())
-    page = out.read_text()
-    agents = [agent for task in held["tasks"] for agent in task["agents"]]
-    return {
-        **numbers("", held),
-        "shown": all(
-            f"{agent[figure]:.6f}".replace("-", "−") in page
-            for agent in agents
-            for figure in ("normalized", "mode_normalized")
-        ),
-    }
-
-
 READERS: Mapping[str, Callable[[Path], Figures]] = {
     "policy of player 0": partial(policy_of_player, 0),
     "policy of player 1": partial(policy_of_player, 1),
@@ -539,7 +523,6 @@ READERS: Mapping[str, Callable[[Path], Figures]] = {
     "two minutes": partial(training, "two-minutes"),
     "network": partial(network, "network"),
     "network, mode": partial(network, "network_mode"),
-    "bench": results,
 }
 
 
@@ -567,11 +550,7 @@ def copy(tmp_path: Path) -> Path:
     return Path(shutil.copytree(GOLDEN, tmp_path / "golden"))
 
 
-@pytest.mark.parametrize(
-    # A page with all its pictures is drawn.
-    "name",
-    [pytest.param(n, marks=[pytest.mark.slow] if n == "bench" else []) for n in READERS],
-)
+@pytest.mark.parametrize("name", READERS)
 def test_a_file_of_0_1_gives_what_it_gave(name: str, copy: Path) -> None:
     before = {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
     found = READERS[name](copy)
@@ -585,8 +564,15 @@ def test_a_file_of_0_1_gives_what_it_gave(name: str, copy: Path) -> None:
         )
         assert found[figure] == wanted, figure
     # What is finished is only read.
-    if "unfinished" not in name and name != "bench":
+    if "unfinished" not in name:
         assert before == {path: path.read_bytes() for path in copy.rglob("*") if path.is_file()}
+
+
+def test_results_of_a_bench_are_refused() -> None:
+    with pytest.raises(
+        StoreError, match=r"format is none, as in version 0\.1; .* run the bench again"
+    ):
+        read_bench(GOLDEN / "bench")
 
 
 def test_unfinished_self_play_without_a_table_is_refused(copy: Path) -> None:

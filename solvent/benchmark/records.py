@@ -330,7 +330,10 @@ def read_bench(folder: str | Path) -> BenchRecord:
     content = read_json(path, _LARGEST_RESULTS, nan=True, infinite=True)
     found = content.get("format") if isinstance(content, dict) else None
     if found != _FORMAT:
-        raise StoreError(f"{path}: format is {shown(found)}; this version reads {_FORMAT}")
+        written = "none, as in version 0.1" if found is None else shown(found)
+        raise StoreError(
+            f"{path}: format is {written}; this version reads {_FORMAT}: run the bench again"
+        )
     bench = validated(BenchRecord, content, path)
     if not bench.tasks:
         raise StoreError(f"{path}: holds no task")

@@ -240,7 +240,7 @@ def test_what_is_written_is_read(tmp_path: Path) -> None:
     ("change", "message"),
     [
         (lambda c: c.update(format=3), "format is 3; this version reads 2"),
-        (lambda c: c.pop("format"), "format is None; this version reads 2"),
+        (lambda c: c.pop("format"), "format is none, as in version 0.1; this version reads 2"),
         (lambda c: c["tasks"][0].pop("task"), "lacks tasks.0.task"),
         (lambda c: c.update(format="2"), "format is '2'"),
         (lambda c: c["failures"][0].pop("error"), "lacks failures.0.error"),
