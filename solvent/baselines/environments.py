@@ -25,11 +25,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from solvent.baselines.named import baselines_of, make_baseline
-from solvent.baselines.network import load_network
 from solvent.envs.batch_simulator import Player, Sampler, Uniform
 from solvent.envs.env import Env, Seat, seats_of
 from solvent.envs.registration import rules_and_source
-from solvent.exact import load_policy
 from solvent.model import TabularGame, TabularPolicy
 from solvent.model.parameters import check_arguments, check_choice, shown
 from solvent.model.registry import find_spec, load, spec_of
@@ -206,6 +204,8 @@ def _player(sampler: Sampler, specification: Specification, solution: str | Path
     own = load(spec.players) if spec and spec.players else {}
     players = {"uniform": lambda *_: Uniform(), **own}
     if _names_a_file(specification, lambda: players):
+        from solvent.baselines.network import load_network
+
         return load_network(specification)
     name = check_choice(specification, f"opponent of {info.name}", players)
     return players[name](sampler.rules, solution)
@@ -245,6 +245,9 @@ def _baseline(game: TabularGame, name: str, player: int) -> TabularPolicy:
 
 @lru_cache(maxsize=16)
 def _loaded(game: TabularGame, path: Path, player: int, written: int | None) -> TabularPolicy:
+    # Only files of policies need the solver, whose libraries take a while to import.
+    from solvent.exact import load_policy
+
     return load_policy(path, game, player)
 
 

@@ -4,7 +4,6 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
-from solvent.exact import cached_solution
 from solvent.model import Game, TabularGame, TabularPolicy
 from solvent.model.cache import Packed, kept
 from solvent.model.parameters import check_choice, shown
@@ -30,6 +29,9 @@ class Baseline(NamedTuple):
 
 def optimal(game: TabularGame, player: int = 0) -> TabularPolicy:
     """Return the solver's policy, with the normalized score 1."""
+    # An environment without this opponent needs no solver, whose libraries take long to import.
+    from solvent.exact import cached_solution
+
     return replace(cached_solution(game).policies[player], name="optimal")
 
 
