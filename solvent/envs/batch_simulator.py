@@ -25,9 +25,6 @@ from solvent.envs.sampling import first_state
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 
-# NumPy looks dtypes up faster than Python types.
-_INT64 = np.dtype(np.int64)
-
 Batch = NDArray[Any]
 """An array with an entry or a row for each environment."""
 
@@ -189,11 +186,10 @@ class SeatSimulator(BatchSimulator):
     """A simulator of learners in seats of a two-player game, each against an opponent from a pool.
 
     In its arrays, ``"side"`` is an index into `seats`, and ``"opponent"`` one into `opponents`. An
-    opponent is drawn from the thresholds `_weight`, [K]. `_seats` has the seats as an array.
+    opponent is drawn from the thresholds `_weight`, [K].
     """
 
     _weight: Ints
-    _seats: Ints
 
     @abstractmethod
     def _set_pool(self, opponents: Any, weights: Sequence[float] | None) -> None:
@@ -217,12 +213,8 @@ class SeatSimulator(BatchSimulator):
         draw_entries(np.flatnonzero(stream), self._weight, stream, self.arrays["opponent"])
 
     def extra_info(self) -> dict[str, Batch]:
-        return {"seat": self._seat, "opponent": self.arrays["opponent"].astype(_INT64)}
-
-    @property
-    def _seat(self) -> Ints:
-        """The learner's seat in each environment, [n]."""
-        return self._seats.take(self.arrays["side"])
+        seat = np.array(self.seats)[self.arrays["side"]]
+        return {"seat": seat, "opponent": self.arrays["opponent"].astype(np.int64)}
 
     def index_ranges(self) -> dict[str, range]:
         return {"side": range(len(self.seats)), "opponent": range(len(self.opponents))}

@@ -38,7 +38,6 @@ from solvent.envs.sampling import (
 from solvent.model import Game, TabularGame
 from solvent.model.arrays import Bools, Floats, Ints
 from solvent.model.parameters import check_integer
-from solvent.model.tabular import remembered
 
 
 class TableSimulator(BatchSimulator):
@@ -81,7 +80,7 @@ class TableSimulator(BatchSimulator):
 
     def look(self, chosen: Ints | None = None) -> tuple[Batch, NDArray[np.int8]]:
         rows = self._rows() if chosen is None else self._rows()[chosen]
-        return self.table.observation.take(rows, axis=0), self.table.mask.take(rows, axis=0)
+        return self.table.observation[rows], self.table.mask[rows]
 
     def state(self, i: int) -> Any:
         return self.game.states[self.arrays["state"].item(i)]
@@ -122,7 +121,6 @@ class OnePlayerBatch(TableSimulator):
         rewards = outcomes.reward * table.sign + 0.0
         packed = outcomes.threshold, outcomes.to, rewards, outcomes.shift
         self._inputs = *cells(game, table, outcomes), *packed, table.mask, table.observation
-        self.shared = game, rules, table, self._start, self._inputs
 
     def _rows(self) -> NDArray[np.int32]:
         return self._state
@@ -146,7 +144,6 @@ class OnePlayerBatch(TableSimulator):
         return self.game.terminal[self._state]
 
 
-@remembered
 def cells(
     game: TabularGame, table: SeatTable, outcomes: OutcomeTable
 ) -> tuple[NDArray[np.uint64], int, int, int]:
@@ -210,7 +207,6 @@ class SeatBatch(TableSimulator, SeatSimulator):
         super().__init__(game, rules, table, observation, num_envs)
         sources = {**vars(outcome_table(game)), **vars(table)}
         self._table = kernels.Table(*(sources[name] for name in kernels.Table._fields))
-        self._seats = np.array(table.seats)
         self._set_pool(opponents, weights)
         self._episodes = kernels.Episodes(
             state=np.full(num_envs, -1, np.int32),
@@ -227,8 +223,6 @@ class SeatBatch(TableSimulator, SeatSimulator):
         self._weight = self._pool.weight
         shown = self.table.mask, self.table.observation
         self._inputs: tuple[Any, ...] = (*self._table, *self._pool, *shown)
-        own = self._table, self._pool, self._inputs, self.opponents
-        self.shared = self.game, self.rules, self.table, *own
 
     def begin(self, chosen: Ints) -> None:
         rank = np.zeros(self.num_envs, np.int32)
@@ -450,6 +444,11 @@ class SimulatedSeatBatch(SeatSimulator):
     def _set_pool(self, opponents: Sequence[Player], weights: Sequence[float] | None) -> None:
         self.opponents = tuple(opponents)
         self._weight = weighted_thresholds(weights, len(self.opponents))
+
+    @property
+    def _seat(self) -> Ints:
+        """The learner's seat in each environment, [n]."""
+        return cast(Ints, self._seats[self._side])
 
     def begin(self, chosen: Ints) -> None:
         draw_entries(chosen, self._seat_thresholds, self._stream, self._side)

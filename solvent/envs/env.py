@@ -1,7 +1,13 @@
 """The environment for one learner.
 
-**The environment** (:class:`Env`) steps one episode of a simulator. A vector environment steps many
-episodes of the same simulator, which :func:`simulator_of` makes from the user's arguments for both.
+**Episodes.** With a table (:class:`TableEpisode`) an episode is plain Python. A step takes 2 µs;
+calling a compiled loop would take longer. The compiled loops are tested against this class. A game
+without a table has a simulator of many episodes, which :class:`OnlyEpisode` runs with a single one.
+
+**The environment** (:class:`Env`) steps such an episode.
+
+**The source** of an environment, a table or a simulator, is made by :func:`sampled` from
+the user's arguments. Vector environments use the same function.
 
 **The model** of a one-player environment is published in the form of Gymnasium's toy-text
 environments (:func:`transition_dict`).
@@ -13,6 +19,7 @@ environment is scored.
 from __future__ import annotations
 
 import operator
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
@@ -27,18 +34,26 @@ from gymnasium.error import ResetNeeded
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import (
-    Batch,
     BatchSimulator,
     Player,
     Sampler,
 )
 from solvent.envs.sampling import (
+    DRAWS,
+    NOBODY,
+    OPPONENT,
     Opponents,
+    Pool,
+    RandomStream,
     SeatTable,
     first_state,
+    observation_space,
+    opponent_pool,
+    outcome_table,
     seat_table,
+    unpacked_row,
 )
-from solvent.model import Game, TabularGame, against, cached_table
+from solvent.model import Game, TabularGame, TabularPolicy, against, cached_table
 from solvent.model.arrays import Bools, Floats
 from solvent.model.parameters import check_choice, check_integer, shown
 from solvent.model.tabular import remembered
@@ -50,8 +65,7 @@ RENDER_MODES = ("ansi", "rgb_array", "human")
 
 ILLEGAL = ("remap", "raise")
 
-# NumPy looks dtypes up faster than Python types.
-_INT64, _INT8 = np.dtype(np.int64), np.dtype(np.int8)
+_INT64 = np.dtype(np.int64)
 
 Seat: TypeAlias = Literal[0, 1, "random"]
 
@@ -131,13 +145,13 @@ class EnvironmentBase:
     """Base class of environments: opponents, rendering and copies.
 
     Attributes:
-        simulator: The source of the episodes.
+        episode: The episode or the episodes to sample.
         rules: The rules that draw the states, or None.
         render_mode: None, or one of :data:`RENDER_MODES`.
         metadata: Has ``"render_fps"``.
     """
 
-    simulator: Any
+    episode: Any
     rules: Game | None
     render_mode: str | None
     metadata: dict[str, Any]
@@ -151,12 +165,12 @@ class EnvironmentBase:
     @property
     def seats(self) -> tuple[int, ...]:
         """The seats that the learner may take."""
-        return cast(tuple[int, ...], self.simulator.seats)
+        return cast(tuple[int, ...], self.episode.seats)
 
     @property
     def opponents(self) -> tuple[Any, ...]:
         """The opponents in the pool: each a policy against each of the seats, or a player."""
-        return cast(tuple[Any, ...], self.simulator.opponents)
+        return cast(tuple[Any, ...], self.episode.opponents)
 
     def set_opponents(self, opponents: Any, weights: Sequence[float] | None = None) -> None:
         """Replace the pool; running episodes continue against an opponent from the new pool.
@@ -172,7 +186,7 @@ class EnvironmentBase:
         """
         if not self.opponents:
             raise ValueError("the learner has no opponents to replace")
-        self.simulator.set_opponents(opponents, weights)
+        self.episode.set_opponents(opponents, weights)
 
     def render(self) -> Any:
         """Draw the state: text, an RGB array [height, width, 3] of uint8, or a window.
@@ -187,18 +201,18 @@ class EnvironmentBase:
             logger.warn("render() was called, but no render_mode was given to the environment")
             return None
         self._check_begun()
-        return self._drawn(0)
+        return self._drawn(self.episode.state)
 
-    def _drawn(self, i: int) -> Any:
-        """Return the drawing of episode `i`; None if it is shown in the window."""
+    def _drawn(self, state: Any) -> Any:
+        """Return the drawing of a state; None if it is shown in the window."""
         assert self.rules is not None
-        text = self.rules.draw(self.simulator.state(i))
+        text = self.rules.draw(state)
         if self.render_mode == "ansi":
             return text
         if self._screen is None:
             from solvent.envs.rendering import Screen, measured_states
 
-            self._screen = Screen(self.rules, measured_states(self.rules, self.simulator.game))
+            self._screen = Screen(self.rules, measured_states(self.rules, self.episode.game))
         if self.render_mode == "rgb_array":
             return self._screen.picture(text)
         return self._screen.show(text, self.metadata["render_fps"])
@@ -212,11 +226,217 @@ class EnvironmentBase:
 
     def __deepcopy__(self, memo: dict[int, Any]) -> Self:
         """Return an independent copy; it shares immutable data."""
-        memo.update((id(shared), shared) for shared in self.simulator.shared)
+        memo.update((id(shared), shared) for shared in self.episode.shared)
         twin = object.__new__(type(self))
         memo[id(self)] = twin
         twin.__dict__.update(deepcopy(self.__dict__, memo))
         return twin
+
+
+class TableState:
+    """A state of a table, with the random stream that draws the next one.
+
+    Args:
+        game: The table of the game.
+        rules: The rules that draw the states, or None.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling.outcome_table`.
+    """
+
+    def __init__(self, game: TabularGame, rules: Game | None) -> None:
+        self.game, self.rules = game, rules
+        self._outcomes = outcome_table(game)
+        self._stream: RandomStream | None = None
+        self._at = -1
+
+    def seed(self, first: int) -> None:
+        """Start the random stream from a state of 64 bits, not 0."""
+        self._stream = RandomStream(first)
+
+    def _transition(self, row: int) -> float:
+        """Draw an outcome of a row, move to its state, and return player 0's reward."""
+        outcomes = self._outcomes
+        assert self._stream is not None
+        entry, cut, places = unpacked_row(outcomes.row.item(row))
+        entry += bisect_right(outcomes.threshold, self._stream.draw(), cut, cut + places - 1) - cut
+        self._at, reward = outcomes.outcome(entry)
+        return reward
+
+    @property
+    def state(self) -> Any:
+        """The state of the rules."""
+        return self.game.states[self._at]
+
+
+class TableEpisode(TableState):
+    """An episode of a learner in a table, alone or against an opponent from a pool.
+
+    Args:
+        game: The table of the game.
+        rules: The rules that draw the states, or None.
+        table: The game as the learner sees it.
+        observation: ``"vector"``, ``"onehot"`` or ``"index"``.
+
+    Attributes:
+        table: The game as the learner sees it.
+        pool: The opponents as arrays, or None if no other player has a choice.
+        opponents: The opponents in the pool, each a policy against each of the learner's seats.
+        seats: The seats that the learner may take.
+        over: Whether the end has been reported; True before the first episode.
+        observation_space: Observation space of the learner.
+        n_actions: Number of actions of the learner, A.
+
+    Raises:
+        ValueError: As :func:`~solvent.envs.sampling.outcome_table`.
+    """
+
+    def __init__(
+        self,
+        game: TabularGame,
+        rules: Game | None,
+        table: SeatTable,
+        observation: str,
+    ) -> None:
+        super().__init__(game, rules)
+        self.table, self.seats, self.over = table, table.seats, True
+        self.pool: Pool | None = None
+        self.opponents: tuple[tuple[TabularPolicy, ...], ...] = ()
+        self.n_actions: int = table.mask.shape[1]
+        self.observation_space = observation_space(table.observation)
+        self.observation = observation
+        self._index = observation == "index"
+        self._side = self._opponent = self._base = 0
+        self._owed = 0.0
+
+    @property
+    def shared(self) -> tuple[Any, ...]:
+        """Immutable data that copies can share."""
+        return self.game, self.rules, self._outcomes, self.pool, self.opponents, self.table
+
+    def set_opponents(self, opponents: Opponents, weights: Sequence[float] | None) -> None:
+        """Replace the pool; a running episode continues against an opponent from the new pool.
+
+        Args:
+            opponents: See :func:`solvent.envs.sampling.opponent_pool`.
+            weights: Weights with which the opponents are drawn; None draws uniformly.
+
+        Raises:
+            ValueError: As :func:`~solvent.envs.sampling.opponent_pool`.
+        """
+        self.pool, self.opponents = opponent_pool(self.game, self.table, opponents, weights)
+        if self._stream is not None:
+            self._draw_opponent(self.pool, self._stream)
+
+    def begin(self) -> None:
+        """Begin an episode, up to the learner's first turn."""
+        if self.pool is not None:
+            assert self._stream is not None
+            if len(self.seats) > 1:
+                self._side = int(self._stream.draw() >= DRAWS // 2)
+                self._base = self._side * self.game.n_states
+            self._draw_opponent(self.pool, self._stream)
+        self._transition(-1)
+        self._owed, self.over = 0.0, False
+        if self.pool is not None and self._actor() == OPPONENT:
+            self._owed = self._play(0, 0.0)
+
+    def step(self, action: int) -> tuple[float, bool]:
+        """Play an action within 0..A-1, then the opponent's until the learner's next turn.
+
+        Returns:
+            The reward, and whether the action was illegal and another was played.
+        """
+        reward, self._owed = self._owed, 0.0
+        illegal = False
+        if self._actor() != NOBODY:
+            rank = self.table.rank.item(self._base + self._at, action)
+            illegal = rank < 0
+            reward = self._play(0 if illegal else rank, reward)
+        self.over = self._actor() == NOBODY
+        if self.over and self.pool is not None:
+            reward += self.table.bonus.item(self._side)
+        return reward, illegal
+
+    def _play(self, rank: int, reward: float) -> float:
+        """Play the learner's legal action number `rank`, then the opponent's while it is on turn.
+
+        Returns:
+            The sum of `reward` and the rewards of these moves.
+        """
+        table, pool, stream = self.table, self.pool, self._stream
+        base, sign = self._base, table.sign.item(self._side)
+        while True:
+            first, own, other, choice, choices, _ = table.node[base + self._at].tolist()
+            row = first + rank * own
+            if pool is None:
+                return reward + sign * self._transition(row)
+            assert stream is not None
+            policy = pool.policy[self._opponent]
+            reply = bisect_right(policy, stream.draw(), choice, choice + choices - 1) - choice
+            reward += sign * self._transition(row + reply * other)
+            if self._actor() != OPPONENT:
+                return reward
+            rank = 0
+
+    def _actor(self) -> int:
+        """Return the code of the player to act."""
+        return self.table.node.item(self._base + self._at, 5)
+
+    def _draw_opponent(self, pool: Pool, stream: RandomStream) -> None:
+        self._opponent = bisect_right(pool.weight, stream.draw()) if len(pool.weight) > 1 else 0
+
+    def look(self) -> tuple[Any, NDArray[np.int8]]:
+        """Return the observation and the mask [A] of legal actions, as new arrays."""
+        table, row = self.table, self._base + self._at
+        seen = self._at if self._index else table.observation[row].copy()
+        return seen, table.mask[row].copy()
+
+    def extra_info(self) -> dict[str, Any]:
+        """Return the further entries of an info."""
+        return {"seat": self.seats[self._side], "opponent": self._opponent} if self.pool else {}
+
+
+class OnlyEpisode:
+    """The only episode of a simulator, with the methods of :class:`TableEpisode`.
+
+    Args:
+        simulator: A simulator with ``num_envs == 1``.
+    """
+
+    def __init__(self, simulator: BatchSimulator) -> None:
+        self.simulator, self.over = simulator, True
+
+    def __getattr__(self, name: str) -> Any:
+        """Return an attribute of the simulator."""
+        if name == "simulator":  # A copy does not have it yet.
+            raise AttributeError(name)
+        return getattr(self.simulator, name)
+
+    def seed(self, first: int) -> None:
+        self.simulator.arrays["stream"][0] = first
+
+    def begin(self) -> None:
+        self.simulator.begin(np.zeros(1, np.int64))
+        self._seen, self._mask = self.simulator.look()
+        self.over = False
+
+    def step(self, action: int) -> tuple[float, bool]:
+        reward, terminated, illegal = np.empty(1), np.empty(1, bool), np.empty(1, bool)
+        self._seen, self._mask = np.empty_like(self._seen), np.empty_like(self._mask)
+        self.simulator.step(np.array([action]), reward, terminated, illegal, self._mask, self._seen)
+        self.over = terminated.item()
+        return reward.item(), illegal.item()
+
+    def look(self) -> tuple[Any, NDArray[np.int8]]:
+        return self._seen[0].copy(), self._mask[0].copy()
+
+    def extra_info(self) -> dict[str, Any]:
+        return {name: array.item() for name, array in self.simulator.extra_info().items()}
+
+    @property
+    def state(self) -> Any:
+        return self.simulator.state(0)
 
 
 class Env(EnvironmentBase, gym.Env[Any, np.int64]):
@@ -261,11 +481,10 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         render_mode: None, ``"ansi"``, ``"rgb_array"`` or ``"human"``.
 
     Attributes:
-        simulator: The simulator of the episode.
+        episode: The episode to sample.
         game: The table that is sampled; ``states[i]`` is the state that ``observation="index"``
             shows as i. None for a game without a table.
         rules: The rules, or None.
-        over: Whether the episode has ended; True before the first one.
 
     Raises:
         ValueError: If an argument is not allowed, the other player has a choice but there are no
@@ -286,18 +505,19 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         illegal: str = "remap",
         render_mode: str | None = None,
     ) -> None:
-        self.simulator: BatchSimulator = simulator_of(
-            game, rules, 1, opponents, weights, seat, observation
-        )
-        self.game, self.rules, self.over = self.simulator.game, self.simulator.rules, True
+        self.episode: TableEpisode | OnlyEpisode
+        source = sampled(game, rules, 1, opponents, weights, seat, observation)
+        if isinstance(source, BatchSimulator):
+            self.episode = OnlyEpisode(source)
+        else:
+            self.episode = TableEpisode(*source)
+            if opponents is not None:
+                self.episode.set_opponents(cast(Any, opponents), weights)
+        self.game, self.rules = self.episode.game, self.episode.rules
         self.render_mode = check_render_mode(render_mode, RENDER_MODES, self.rules)
         self._raises = check_choice(illegal, "illegal", ILLEGAL) == "raise"
-        self.observation_space = self.simulator.observation_space
-        self.action_space = spaces.Discrete(self.simulator.n_actions)
-        self._index = isinstance(self.observation_space, spaces.Discrete)
-        # Arrays of which only the entry is read, so that they need not be new in every step.
-        self._buffers = np.zeros(1, np.int64), np.zeros(1), np.zeros(1, bool), np.zeros(1, bool)
-        self._form = (1, *(self.observation_space.shape or (1,))), self.observation_space.dtype
+        self.observation_space = self.episode.observation_space
+        self.action_space = spaces.Discrete(self.episode.n_actions)
 
     def reset(
         self, *, seed: int | None = None, options: dict[str, Any] | None = None
@@ -315,13 +535,13 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         check_options(options)
         super().reset(seed=seed)
         if seed is not None or not self._begun:
-            self.simulator.arrays["stream"][0] = first_state(self.np_random)
-        self.simulator.begin(np.zeros(1, np.int64))
-        self._begun, self.over = True, False
+            self.episode.seed(first_state(self.np_random))
+        self.episode.begin()
+        self._begun = True
         if self.render_mode == "human":
             self.render()
-        observation, mask = self.simulator.look()
-        return self._told(observation, mask, illegal=False)
+        observation, mask = self.episode.look()
+        return observation, self._info(mask, illegal=False)
 
     def step(self, action: Any) -> tuple[Any, float, bool, bool, dict[str, Any]]:
         """Play an action, then the opponent's until the learner's next turn.
@@ -330,30 +550,20 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
             ResetNeeded: If the episode has ended or not begun.
             ValueError: If `action` is not an action, or illegal and ``illegal="raise"``.
         """
-        if self.over:
+        episode = self.episode
+        if episode.over:
             raise ResetNeeded("the episode has ended or not begun; call reset() first")
-        simulator = self.simulator
-        action = check_action(action, simulator.n_actions)
-        if self._raises and not (legal := simulator.look()[1][0])[action]:
-            raise ValueError(illegal_action(self.state, action, legal))
-        actions, reward, terminated, illegal = self._buffers
-        actions[0] = action
-        observation, mask = np.empty(*self._form), np.empty((1, simulator.n_actions), _INT8)
-        simulator.step(actions, reward, terminated, illegal, mask, observation)
-        self.over = terminated.item()
+        action = check_action(action, episode.n_actions)
+        if self._raises and not (mask := episode.look()[1])[action]:
+            raise ValueError(illegal_action(episode.state, action, mask))
+        reward, illegal = episode.step(action)
         if self.render_mode == "human":
             self.render()
-        seen, info = self._told(observation, mask, illegal=illegal.item())
-        return seen, reward.item(), self.over, False, info
+        observation, mask = episode.look()
+        return observation, reward, episode.over, False, self._info(mask, illegal=illegal)
 
-    def _told(
-        self, observation: Batch, mask: NDArray[np.int8], *, illegal: bool
-    ) -> tuple[Any, dict[str, Any]]:
-        """Return the observation and the info, given those of a batch of one."""
-        info: dict[str, Any] = {"illegal_action": illegal, "action_mask": mask[0]}
-        for name, array in self.simulator.extra_info().items():
-            info[name] = array.item()
-        return observation.item() if self._index else observation[0], info
+    def _info(self, mask: NDArray[np.int8], *, illegal: bool) -> dict[str, Any]:
+        return {"illegal_action": illegal, "action_mask": mask, **self.episode.extra_info()}
 
     @property
     def state(self) -> Any:
@@ -363,7 +573,7 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
             ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
-        return self.simulator.state(0)
+        return self.episode.state
 
     def action_masks(self) -> Bools:
         """Return the legal actions as booleans, under the name that sb3-contrib expects.
@@ -372,7 +582,7 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
             ResetNeeded: If the episode has not begun.
         """
         self._check_begun()
-        return cast(Bools, self.simulator.look()[1][0].astype(bool))
+        return cast(Bools, self.episode.look()[1].astype(bool))
 
     @property
     def P(self) -> dict[int, dict[int, list[Branch]]]:  # noqa: N802
@@ -381,7 +591,7 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
         Raises:
             AttributeError: If there are opponents, or the game has no table.
         """
-        return transition_dict(self._alone(), cast(Any, self.simulator).table)
+        return transition_dict(self._alone(), cast(TableEpisode, self.episode).table)
 
     @property
     def initial_state_distrib(self) -> Floats:
@@ -398,7 +608,7 @@ Source: TypeAlias = Game | TabularGame | Sampler | BatchSimulator
 """The source of an environment: rules, a table, or a sampler of a game without one."""
 
 
-def simulator_of(
+def sampled(
     game: Source,
     rules: Game | None,
     n: int,
@@ -406,26 +616,27 @@ def simulator_of(
     weights: Sequence[float] | None,
     seat: Seat,
     observation: str,
-) -> BatchSimulator:
-    """Return the simulator of an environment.
+) -> BatchSimulator | tuple[TabularGame, Game | None, SeatTable, str]:
+    """Return the simulator of an environment, or the table that it samples.
 
     Args:
-        game: The rules, a table, a sampler of a game without a table, or a simulator.
+        game: The rules, a table, or a sampler of a game without a table.
         rules: The rules, if `game` is a table.
-        n: Number of episodes; ignored if `game` is a simulator.
+        n: Number of episodes.
         opponents: The pool, or None.
         weights: Weights of the opponents, or None.
         seat: The learner's seat.
         observation: The form of the observations.
+
+    Returns:
+        A simulator; or a table, the rules that draw its states or None, the game as the learner
+        sees it, and `observation`.
 
     Raises:
         ValueError: If there are weights without opponents, opponents or a seat for a game or a
             simulator that takes none, the seat or the observation is not allowed, or another player
             has a choice although there are no opponents.
     """
-    # Compiled loops take a while to import.
-    from solvent.envs.batches import OnePlayerBatch, SeatBatch, SimulatedSeatBatch
-
     if opponents is None and weights is not None:
         raise ValueError(f"weights is {shown(weights)}, but there are no opponents")
     if isinstance(game, BatchSimulator):
@@ -433,6 +644,8 @@ def simulator_of(
             raise ValueError("a simulator has its own opponents; do not pass any")
         return game
     if isinstance(game, Sampler) and game.rules.info.players == 2:
+        from solvent.envs.batches import SimulatedSeatBatch
+
         seats = seats_of(seat)
         return SimulatedSeatBatch(game, n, opponents or (), weights, seats, observation)
     if isinstance(game, Sampler):
@@ -440,12 +653,10 @@ def simulator_of(
             raise ValueError(f"{game.rules.info.name} is a game for one; it has no opponents")
         check_integer(seat, "seat", 0, 0)
         return cast(BatchSimulator, game.simulation(n, observation))
+    alone = opponents is None
     table, rules = table_and_rules(game, rules)
-    if opponents is None:
-        own = seat_table(table, (check_integer(seat, "seat", 0, 1),), observation, True)
-        return OnePlayerBatch(table, rules, own, observation, n)
-    own = seat_table(table, seats_of(seat), observation)
-    return SeatBatch(table, rules, own, observation, n, opponents, weights)
+    seats = (check_integer(seat, "seat", 0, 1),) if alone else seats_of(seat)
+    return table, rules, seat_table(table, seats, observation, alone), observation
 
 
 def table_and_rules(
@@ -556,4 +767,4 @@ def learned_seat(env: Any, player: int | None = None) -> LearnedSeat:
     left: TabularGame = native.game
     if len(native.opponents) == 1:
         left = against(left, native.opponents[0][seats.index(player)])
-    return LearnedSeat(native.game, left, player, native.simulator.observation)
+    return LearnedSeat(native.game, left, player, native.episode.observation)

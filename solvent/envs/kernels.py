@@ -7,6 +7,8 @@
 - **Without a table** the rules of the game make the steps, and only actions are drawn here
   (:func:`draw_actions`, :func:`draw_entries`).
 
+Everything here agrees to the last bit with :class:`solvent.envs.Env`.
+
 A step is a sequence of short passes, each over as many environments as fit in the first cache. In a
 short pass no environment waits for the memory that another one reads, and no branch depends on
 chance, so the processor works on dozens of environments at a time. After the learners' moves, the
@@ -339,8 +341,6 @@ def play_on(
         table: The table of the game.
         pool: The pool of opponents.
     """
-    if len(chosen) == 0:
-        return
     node = table.node
     choices, cuts = pool.policy.shape[1], pool.policy.reshape(-1)
     shift = _U64(table.shift)

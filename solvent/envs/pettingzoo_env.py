@@ -16,7 +16,6 @@ Random numbers are drawn as in the other environments: ``reset(seed=…)`` start
 resets continue it.
 """
 
-from bisect import bisect_right
 from collections.abc import Iterable, Mapping
 from typing import Any, cast
 
@@ -32,6 +31,7 @@ from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
     EnvironmentBase,
+    TableState,
     check_action,
     check_options,
     check_render_mode,
@@ -41,13 +41,10 @@ from solvent.envs.env import (
 from solvent.envs.sampling import (
     LEARNER,
     NOBODY,
-    advanced,
     bonus_of,
     first_state,
     observation_space,
-    outcome_table,
     seat_table,
-    unpacked_row,
 )
 from solvent.model import Game, TabularGame
 from solvent.model.game import Alternating
@@ -61,7 +58,7 @@ MASKS = ("info", "obs")
 _IGNORED_OPTIONS = ("options",)
 
 
-class JointEpisode:
+class JointEpisode(TableState):
     """An episode of a two-player table in which the caller chooses both players' actions.
 
     Each move draws one random number.
@@ -77,14 +74,12 @@ class JointEpisode:
         n_actions: Number of actions of each player.
 
     Raises:
-        ValueError: As :func:`~solvent.envs.sampling.seat_table` and
-            :func:`~solvent.envs.sampling.outcome_table`.
+        ValueError: As :func:`~solvent.envs.sampling.seat_table`.
     """
 
     def __init__(self, game: TabularGame, rules: Game | None, observation: str) -> None:
         self._tables = tuple(seat_table(game, (player,), observation) for player in (0, 1))
-        self.game, self.rules, self._outcomes = game, rules, outcome_table(game)
-        self._stream, self._at = 0, -1
+        super().__init__(game, rules)
         self.alternating = game.turn is not None
         self.observation_spaces = tuple(observation_space(t.observation) for t in self._tables)
         self.n_actions = tuple(table.mask.shape[1] for table in self._tables)
@@ -95,27 +90,9 @@ class JointEpisode:
         """Immutable data that copies can share."""
         return self.game, self.rules, self._outcomes, self._tables
 
-    def seed(self, first: int) -> None:
-        """Start the random stream from a state of 64 bits, not 0."""
-        self._stream = first
-
     def begin(self) -> None:
         """Begin a new episode and stop at the first choice of a player."""
         self._transition(-1)
-
-    def _transition(self, row: int) -> float:
-        """Draw an outcome of a row, move to its state, and return player 0's reward."""
-        outcomes = self._outcomes
-        self._stream = advanced(self._stream)
-        entry, cut, places = unpacked_row(outcomes.row.item(row))
-        draw, last = self._stream >> 11, cut + places - 1
-        entry += bisect_right(outcomes.threshold, draw, cut, last) - cut
-        self._at, reward = outcomes.outcome(entry)
-        return reward
-
-    def state(self, i: int = 0) -> Any:
-        """Return the state of the rules; there is only episode 0."""
-        return self.game.states[self._at]
 
     def move(self, actions: tuple[int, int]) -> tuple[float, float]:
         """Play a legal action of each player, and go on to the next choice.
@@ -211,8 +188,9 @@ class SimulatedJointEpisode:
     def observe(self, player: int) -> Any:
         return self._simulation.observe(_ONE, _PLAYER[player])[0]
 
-    def state(self, i: int = 0) -> Any:
-        return self._simulation.state(i)
+    @property
+    def state(self) -> Any:
+        return self._simulation.state(0)
 
 
 class _TwoPlayerEnv(EnvironmentBase):
@@ -228,17 +206,17 @@ class _TwoPlayerEnv(EnvironmentBase):
         mask: str = "obs",
         render_mode: str | None = None,
     ) -> None:
-        self.simulator: JointEpisode | SimulatedJointEpisode
+        self.episode: JointEpisode | SimulatedJointEpisode
         if isinstance(game, Sampler):
-            self.simulator = SimulatedJointEpisode(game, observation)
+            self.episode = SimulatedJointEpisode(game, observation)
         else:
-            self.simulator = JointEpisode(*table_and_rules(game, rules), observation)
-        self.game, self.rules = self.simulator.game, self.simulator.rules
+            self.episode = JointEpisode(*table_and_rules(game, rules), observation)
+        self.game, self.rules = self.episode.game, self.episode.rules
         self._name = (game.rules if isinstance(game, Sampler) else game).info.name
-        if self.simulator.alternating != isinstance(self, AECEnv):
+        if self.episode.alternating != isinstance(self, AECEnv):
             raise ValueError(
                 f"the players of {self._name} take turns; TabularAECEnv plays that"
-                if self.simulator.alternating
+                if self.episode.alternating
                 else f"the players of {self._name} act at the same time; TabularParallelEnv plays "
                 f"that, and the spec of the game says simultaneous=True"
             )
@@ -249,14 +227,14 @@ class _TwoPlayerEnv(EnvironmentBase):
             "name": f"{self._name}_v0",
             "render_modes": list(RENDER_MODES),
             "render_fps": 4,
-            "is_parallelizable": not self.simulator.alternating,
+            "is_parallelizable": not self.episode.alternating,
         }
         self.possible_agents = list(AGENTS)
         self.agents: list[str] = []
         self.observation_spaces: dict[str, spaces.Space[Any]] = {}
         self.action_spaces: dict[str, spaces.Space[Any]] = {}
         for agent, seen, width in zip(
-            AGENTS, self.simulator.observation_spaces, self.simulator.n_actions, strict=True
+            AGENTS, self.episode.observation_spaces, self.episode.n_actions, strict=True
         ):
             legal = spaces.Box(0, 1, (width,), np.int8)
             self.observation_spaces[agent] = (
@@ -276,8 +254,8 @@ class _TwoPlayerEnv(EnvironmentBase):
         """Draw the start."""
         check_options(options, ignored=_IGNORED_OPTIONS)
         if seed is not None or not self._begun:
-            self.simulator.seed(first_state(seeding.np_random(seed)[0]))
-        self.simulator.begin()
+            self.episode.seed(first_state(seeding.np_random(seed)[0]))
+        self.episode.begin()
         self._begun = True
         self.agents = list(AGENTS)
 
@@ -287,20 +265,20 @@ class _TwoPlayerEnv(EnvironmentBase):
         Raises:
             ValueError: If it is not an action, or illegal with ``illegal="raise"``.
         """
-        action = check_action(action, self.simulator.n_actions[player])
-        mask = self.simulator.mask(player)
+        action = check_action(action, self.episode.n_actions[player])
+        mask = self.episode.mask(player)
         if mask[action]:
             return action, False
         if self._raises:
-            raise ValueError(illegal_action(self.simulator.state(), action, mask))
+            raise ValueError(illegal_action(self.episode.state, action, mask))
         return int(mask.argmax()), True
 
     def _mask(self, player: int) -> NDArray[np.int8]:
-        acts = self.simulator.acts(player) or self.simulator.over()
-        return self.simulator.mask(player) * np.int8(acts)
+        acts = self.episode.acts(player) or self.episode.over()
+        return self.episode.mask(player) * np.int8(acts)
 
     def _observation(self, player: int) -> Any:
-        seen = self.simulator.observe(player)
+        seen = self.episode.observe(player)
         if self._mask_in_info:
             return seen
         return {"observation": seen, "action_mask": self._mask(player)}
@@ -370,10 +348,10 @@ class TabularAECEnv(_TwoPlayerEnv, AECEnv[str, Any, Any]):
         player = AGENTS.index(agent)
         played, self._illegal[agent] = self._legal_action(player, action)
         self._cumulative_rewards[agent] = 0.0
-        rewards = self.simulator.move((played, 0) if player == 0 else (0, played))
+        rewards = self.episode.move((played, 0) if player == 0 else (0, played))
         self.rewards = dict(zip(AGENTS, rewards, strict=True))
         self._accumulate_rewards()
-        self.terminations = dict.fromkeys(AGENTS, self.simulator.over())
+        self.terminations = dict.fromkeys(AGENTS, self.episode.over())
         self._pass_turn()
 
     def observe(self, agent: str) -> Any:
@@ -387,7 +365,7 @@ class TabularAECEnv(_TwoPlayerEnv, AECEnv[str, Any, Any]):
 
     def _pass_turn(self) -> None:
         """Select the agent that has a choice; at the end the first, since agents leave in order."""
-        self.agent_selection = AGENTS[self.simulator.acts(1)]
+        self.agent_selection = AGENTS[self.episode.acts(1)]
         self.infos = self._infos(self._illegal.values())
         if self.render_mode == "human":
             self.render()
@@ -450,8 +428,8 @@ class TabularParallelEnv(_TwoPlayerEnv, ParallelEnv[str, Any, Any]):
                 f"expected is one for each of {', '.join(AGENTS)}"
             )
         first, second = (self._legal_action(p, actions[agent]) for p, agent in enumerate(AGENTS))
-        rewards = self.simulator.move((first[0], second[0]))
-        over = self.simulator.over()
+        rewards = self.episode.move((first[0], second[0]))
+        over = self.episode.over()
         if over:
             self.agents = []
         seen, infos = self._observations_and_infos((first[1], second[1]))

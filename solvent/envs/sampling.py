@@ -8,7 +8,7 @@ The generator is xorshift64 (G. Marsaglia, "Xorshift RNGs", Journal of Statistic
 2003, shifts 13, 7, 17): a linear map of 64 bits that visits every state but 0, so its period is
 2^64 - 1. A draw is the upper 53 bits, an integer k from 0 to 2^53 - 1, which represents the number
 k / 2^53 in [0, 1). Draws stay integers, so that comparisons are exact everywhere. The compiled
-version of :func:`advanced` is in :mod:`solvent.envs.kernels`.
+version of :meth:`RandomStream.draw` is in :mod:`solvent.envs.kernels`.
 
 A draw picks from a distribution by its inverse CDF: the first entry whose *threshold*, the
 distribution function in units of 2^-53 (:func:`inverse_cdf`), is larger than the draw. The last
@@ -98,11 +98,26 @@ def first_state(generator: np.random.Generator) -> int:
     return int(generator.integers(1, 1 << 64, dtype=np.uint64))
 
 
-def advanced(state: int) -> int:
-    """Return the next state of a stream; its upper 53 bits are the draw."""
-    state ^= (state << 13) & _64_BITS
-    state ^= state >> 7
-    return state ^ (state << 17) & _64_BITS
+class RandomStream:
+    """A stream of draws.
+
+    Attributes:
+        state: 64 bits, not 0.
+    """
+
+    __slots__ = ("state",)
+
+    def __init__(self, state: int) -> None:
+        self.state = state
+
+    def draw(self) -> int:
+        """Return the next draw, within 0..2^53 - 1."""
+        x = self.state
+        x ^= (x << 13) & _64_BITS
+        x ^= x >> 7
+        x ^= (x << 17) & _64_BITS
+        self.state = x
+        return x >> 11
 
 
 def inverse_cdf(probability: Floats, first: Ints) -> Ints:

@@ -1,7 +1,7 @@
 """The environment for many learners, whose episodes are stepped together."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from gymnasium import spaces, vector
@@ -11,6 +11,7 @@ from gymnasium.vector.utils import batch_space
 from numpy.typing import NDArray
 
 from solvent.envs.batch_simulator import Batch, BatchSimulator, Player
+from solvent.envs.batches import OnePlayerBatch, SeatBatch
 from solvent.envs.env import (
     ILLEGAL,
     RENDER_MODES,
@@ -21,7 +22,7 @@ from solvent.envs.env import (
     check_options,
     check_render_mode,
     illegal_action,
-    simulator_of,
+    sampled,
 )
 from solvent.envs.sampling import Opponents
 from solvent.model import Game
@@ -84,10 +85,15 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         render_mode: str | None = None,
         autoreset_mode: AutoresetMode | str = AutoresetMode.NEXT_STEP,
     ) -> None:
-        self.simulator: BatchSimulator = simulator_of(
-            game, rules, num_envs, opponents, weights, seat, observation
-        )
-        simulator = self.simulator
+        source = sampled(game, rules, num_envs, opponents, weights, seat, observation)
+        if isinstance(source, BatchSimulator):
+            simulator = source
+        elif opponents is None:
+            simulator = OnePlayerBatch(*source, num_envs)
+        else:
+            simulator = SeatBatch(*source, num_envs, cast(Any, opponents), weights)
+        self.simulator: BatchSimulator = simulator
+        self.episode = simulator
         self.game, self.rules = simulator.game, simulator.rules
         self.num_envs = simulator.num_envs
         self.autoreset_mode = AutoresetMode(autoreset_mode)
@@ -289,8 +295,10 @@ class VectorEnv(EnvironmentBase, vector.VectorEnv[Batch, Batch, Batch]):
         self.simulator.restore(saved)
         self._begun = True
 
-    def _drawn(self, i: int) -> tuple[Any, ...]:
-        return tuple(map(super()._drawn, range(self.num_envs)))
+    def _drawn(self, state: Any) -> tuple[Any, ...]:
+        # In a vector environment, `state` is a function of an environment's number.
+        drawn = super()._drawn
+        return tuple(drawn(state(i)) for i in range(self.num_envs))
 
     def close(self, **kwargs: Any) -> None:
         """Close the environment; see Gymnasium's vector environments."""

@@ -311,7 +311,7 @@ def test_harmless_wrappers_pass_and_nothing_is_played_in_them(
     assert found == solvent.score(small, logits, outputs="logits")
     for action in (0, 1, 0):
         np.testing.assert_array_equal(seen, other)
-        if env.unwrapped.over:
+        if env.unwrapped.episode.over:
             break
         seen, other = env.step(action)[0], twin.step(action)[0]
 

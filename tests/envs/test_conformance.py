@@ -183,7 +183,7 @@ def episodes(env: Any, seed: int | None, count: int) -> list[Any]:
     log: list[Any] = []
     for episode in range(count):
         log.append(env.reset(seed=seed if episode == 0 else None))
-        while not env.over:
+        while not env.episode.over:
             log.append(env.step(int(rng.integers(env.action_space.n))))
     return log
 
@@ -278,11 +278,11 @@ def test_an_illegal_action_is_remapped_and_flagged_or_raises(case: Case) -> None
     for seed in range(25):
         _, info = env.reset(seed=seed)
         strict.reset(seed=seed)
-        while not env.over:
+        while not env.episode.over:
             mask = info["action_mask"]
             assert (env.action_masks() == mask).all()
             twin = copy.deepcopy(env)
-            assert twin.simulator.shared[-1] is env.simulator.shared[-1]
+            assert twin.episode.shared[-1] is env.episode.shared[-1]
             *expected, told = twin.step(int(mask.argmax()))
             assert told["illegal_action"] is False
             for wrong in np.flatnonzero(mask == 0)[:1].tolist():
@@ -420,7 +420,7 @@ def test_agents_play_the_model(make: Callable[..., Any]) -> None:
         for one in (env, twin):
             one.reset(seed=11 if episode == 0 else None)
         total = 0.0
-        while not rules.is_terminal(state := env.simulator.state()):
+        while not rules.is_terminal(state := env.episode.state):
             legal = rules.legal_actions(state)
             actions, rewards, infos = told = joint_step(env, rng)
             assert data_equivalence(told, joint_step(twin, same), exact=True)
@@ -430,7 +430,7 @@ def test_agents_play_the_model(make: Callable[..., Any]) -> None:
                 joint.append(action if action in allowed else allowed[0])
                 if agent in actions:
                     assert infos[agent]["illegal_action"] is (action not in allowed)
-            after = env.simulator.state(), rewards["player_0"]
+            after = env.episode.state, rewards["player_0"]
             assert after in follows(rules, state, tuple(joint), env.game is None)
             assert rewards["player_1"] == -rewards["player_0"]
             for player, agent in enumerate(AGENTS):

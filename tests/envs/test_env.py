@@ -88,7 +88,7 @@ def test_observations_and_masks_are_those_of_the_rules(make: Callable[..., Any])
     encoded = one_hot(table).observation
     for seed in range(30):
         told = [env.reset(seed=seed) for env in envs]
-        while not first.over:
+        while not first.episode.over:
             (vector, onehot, index), info = (t[0] for t in told), told[0][-1]
             player = info.get("seat", 0)
             assert table.states[index] == first.state
@@ -125,9 +125,9 @@ def test_what_is_no_action_is_refused_and_changes_nothing(make: Callable[..., An
     wrong = (30, -1, float("nan"), 0.0, None, "0", np.array([0, 1]))
     assert_refused(((one, "allowed are whole numbers from 0 to") for one in wrong), env.step)
     for action in (0, np.int8(0), np.int64(0), np.array(0)):
-        if not env.over:
+        if not env.episode.over:
             assert data_equivalence(env.step(action), other.step(0), exact=True)
-    while not env.over:
+    while not env.episode.over:
         env.step(0)
     assert_refused(needed[:1], error=ResetNeeded)
 
@@ -369,7 +369,7 @@ def test_equal_parameters_in_another_form_share_one_table() -> None:
     for parameter, forms in (("stamina", ((3, 5), [3, 5])), ("luck", (3, np.int64(3)))):
         envs = [gym.make("solvent/FFCombat-v0", **{parameter: form}).unwrapped for form in forms]
         assert envs[0].game is envs[1].game
-        assert envs[0].simulator.table is envs[1].simulator.table
+        assert envs[0].episode.table is envs[1].episode.table
     assert json.dumps(
         make_game("pig", target=np.int64(8), discount=np.float32(0.5)).info.parameters
     )
@@ -416,7 +416,7 @@ def figures(name: str) -> tuple[int, float, float, float | None, float | None]:
     """States, expected return and steps of uniform play, and both of optimal play or None."""
     env = gym.make(name).unwrapped
     game, others = env.game, ()
-    seen = env.simulator.table.observation[: game.n_states]
+    seen = env.episode.table.observation[: game.n_states]
     # The end of a discount looks like a state in which episodes begin.
     different = game.n_states - (game.info.discount != 1)
     assert len(np.unique(seen, axis=0)) == different, "two states look alike"

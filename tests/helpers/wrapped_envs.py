@@ -47,7 +47,7 @@ def replaced(env: gym.Env[Any, Any]) -> gym.Env[Any, Any]:
 REFUSED: dict[str, Wrap] = {
     "Late": Late,
     "OwnLimit": lambda env: OwnLimit(env, 50),
-    "OwnEnv": lambda env: OwnEnv(env.game, observation=env.simulator.observation),
+    "OwnEnv": lambda env: OwnEnv(env.game, observation=env.episode.observation),
     "Proxy": Proxy,
     "OrderEnforcing": lambda env: replaced(wrappers.OrderEnforcing(env)),
     "Env": replaced,
