@@ -6,6 +6,7 @@ from inspect import signature
 from pathlib import Path
 from typing import Any
 
+from solvent.exact import CertificateError, ImproperGameError
 from solvent.games.football.chart import Chart, load_chart
 from solvent.games.football.expected_points import ExpectedPoints, ExpectedPointsError
 from solvent.games.football.rules import FORMS, FootballStrategy
@@ -79,5 +80,11 @@ def football_strategy(
 
     first = load_chart(chart)
     second = first if other_chart is None else load_chart(other_chart)
-    parameters["expected_points"] = expected_points_of(first, Ruleset.of(ruleset), second)
+    try:
+        parameters["expected_points"] = expected_points_of(first, Ruleset.of(ruleset), second)
+    except (ImproperGameError, CertificateError) as error:
+        raise type(error)(
+            f"chart {first.name!r} has no expected points: {error}. Change the chart, or pass "
+            f"expected_points in Python"
+        ) from error
     return kind(**parameters)

@@ -209,7 +209,10 @@ def test_expected_points_belong_to_a_ruleset_and_to_the_charts_of_both_sides() -
 
 
 def test_play_that_need_not_end_has_no_expected_points() -> None:
-    with pytest.raises(ImproperGameError, match="play need not end"):
+    with pytest.raises(
+        ImproperGameError,
+        match=r"chart .* has no expected points: .*play need not end.* Change the",
+    ):
         make_game("football-strategy", chart=CHART, ruleset=RULES, to_goal=4)
 
 
