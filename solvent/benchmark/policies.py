@@ -326,8 +326,8 @@ class GreedyActions(Decisions):
 
     Attributes:
         kind: The policy that is packed, and the first part of its array's name.
-        rounding: The largest difference of packed numbers that rounding explains.
-        length: How many numbers a policy is packed in.
+        rounding: Largest difference of packed numbers that counts as rounding.
+        length: Length of a packed policy: C here, and K where shares are kept.
         dtype: The type of these numbers.
     """
 
@@ -339,7 +339,7 @@ class GreedyActions(Decisions):
         self.dtype = "uint16" if self.mask.shape[1] > 256 else "uint8"
 
     def packed(self, policies: Learned) -> NDArray[Any]:
-        """Return the greedy actions [C] of a policy."""
+        """Return the greedy action in each decision of a policy, [C]."""
         taken: Ints = policies.mode.probabilities[self.states].argmax(axis=1)
         return taken.astype(self.dtype)
 
@@ -374,7 +374,7 @@ class SampledShares(Decisions):
         self.length = int(self._kept.sum())
 
     def packed(self, policies: Learned) -> NDArray[Any]:
-        """Return the kept shares [K] of a policy."""
+        """Return the shares of a policy that are kept, [K]; those of last actions follow."""
         exact = policies.sampled.normalized()[self.states] * UNIT
         shares = np.floor(exact)
         # The shares left over by rounding go to the largest remainders.

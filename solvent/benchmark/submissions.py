@@ -221,8 +221,8 @@ def read_card(folder: str | Path) -> Card:
         raise StoreError(f"{path}: not JSON of a card, or damaged")
     if "settings" not in content:
         raise StoreError(
-            f"{path}: has no settings, as cards of earlier versions; pack the runs again with this "
-            f"version"
+            f"{path}: lacks settings, and cards of earlier versions are not read; pack the runs "
+            f"again with this version"
         )
     for name, expected in SAME.items():
         if (found := content.pop(name, None)) != expected:

@@ -588,6 +588,8 @@ class Env(EnvironmentBase, gym.Env[Any, np.int64]):
     def P(self) -> dict[int, dict[int, list[Branch]]]:  # noqa: N802
         """The model in the form of toy-text environments, ``P[s][a]``.
 
+        Environments of one game share it, so copy it before you change it.
+
         Raises:
             AttributeError: If there are opponents, or the game has no table.
         """

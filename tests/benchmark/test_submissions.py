@@ -229,7 +229,7 @@ CONTENTS: dict[str, tuple[Callable[[Any], Any], str]] = {
     ),
     "a card of an earlier version": (
         lambda s: s.card.pop("settings"),
-        "card.json: has no settings, as cards of earlier versions; pack the runs again with this",
+        "card.json: lacks settings, and cards of earlier versions are not read; pack the runs",
     ),
     "numbers of another type": (
         lambda s: s.arrays.update(greedy_0=s.arrays["greedy_0"].astype(float)),

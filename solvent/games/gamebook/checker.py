@@ -107,7 +107,7 @@ def _check_branch(book: Book, node: PlacedBlock) -> Iterator[Found]:
     found = overlap(book, [case.when for case in node.exit[:-1]])
     if found is not None:
         first, second, example = found
-        message = f"the conditions of the cases {first} and {second} hold both{example}"
+        message = f"the conditions of cases {first} and {second} both hold{example}"
         cure = "and the first applies; let only one of them hold"
         yield node.inner[second].path, f"{message}, {cure}", "warning"
 

@@ -499,7 +499,7 @@ SECTIONS = [
     (
         "  1: {branch: [{when: gold > 3, ending: won}, {when: cursed, ending: lost}, "
         "{ending: won}]}",
-        ["1 warning: branch.1: the conditions of the cases 0 and 1 hold both with cursed = 1, "
+        ["1 warning: branch.1: the conditions of cases 0 and 1 both hold with cursed = 1, "
          "gold = 4, and the first applies"],
     ),
     (
@@ -611,7 +611,7 @@ def test_a_branch_of_many_cases_that_overlap_is_checked_at_once(tmp_path: Path) 
     cases = "".join(f"{{when: gold + luck >= {n}, ending: won}}, " for n in range(1, 20))
     sections = "".join(f"  {n}: {{branch: [{cases}{{goto: {n + 1}}}]}}\n" for n in range(1, 100))
     found = faults(f"{HERO}sections:\n{sections}  100: {{ending: lost}}\n", tmp_path)
-    assert [p.section for p in found if "hold both" in p.message] == list(range(1, 100))
+    assert [p.section for p in found if "both hold" in p.message] == list(range(1, 100))
 
 
 # Stories of Twine become books with the same graph and text
